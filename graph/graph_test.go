@@ -1,0 +1,401 @@
+package graph_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/truss-dev/truss/graph"
+)
+
+// parse builds nodes from "id: need ?inferred &referenced" lines, one per node.
+func parse(lines ...string) []graph.Node[string] {
+	var nodes []graph.Node[string]
+	for _, line := range lines {
+		id, needs, _ := strings.Cut(line, ":")
+		node := graph.Node[string]{ID: graph.ID(id), Payload: "payload of " + id}
+		for _, word := range strings.Fields(needs) {
+			node.Needs = append(node.Needs, parseNeed(word))
+		}
+		nodes = append(nodes, node)
+	}
+	return nodes
+}
+
+func parseNeed(word string) graph.Need {
+	switch word[0] {
+	case '?':
+		return graph.Need{ID: graph.ID(word[1:]), Reason: graph.Inferred}
+	case '&':
+		return graph.Need{ID: graph.ID(word[1:]), Reason: graph.Referenced}
+	default:
+		return graph.Need{ID: graph.ID(word), Reason: graph.Declared}
+	}
+}
+
+// mustNew builds a graph that the test knows to be valid.
+func mustNew(t testing.TB, lines ...string) *graph.Graph[string] {
+	t.Helper()
+	g, err := graph.New(parse(lines...))
+	if err != nil {
+		t.Fatalf("New(%q): unexpected error: %v", lines, err)
+	}
+	return g
+}
+
+// names spells node numbers out: "a b c".
+func names[T any](g *graph.Graph[T], nodes []int32) string {
+	words := make([]string, len(nodes))
+	for k, i := range nodes {
+		words[k] = string(g.At(int(i)).ID)
+	}
+	return strings.Join(words, " ")
+}
+
+func TestOrderPutsNeedsFirstAndKeepsTheAuthorsOrder(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		nodes  []string
+		want   string
+	}{
+		"Empty": {
+			reason: "A graph without nodes is valid and has an empty order.",
+		},
+		"Chain": {
+			reason: "S47: a chain given backwards comes out from its end.",
+			nodes:  []string{"a: b", "b: c", "c: d", "d"},
+			want:   "d c b a",
+		},
+		"Shared": {
+			reason: "S48: a need of two nodes comes once, before both, which keep their order.",
+			nodes:  []string{"a: c", "b: c", "c"},
+			want:   "c a b",
+		},
+		"MixedWithUnconnected": {
+			reason: "S49: a node without edges keeps its place among those that could be there.",
+			nodes:  []string{"a", "lone", "b: a c", "c: a"},
+			want:   "a lone c b",
+		},
+		"IndependentKeepOrder": {
+			reason: "S58: independent nodes come in the author's order, whatever their names.",
+			nodes:  []string{"z", "m", "a", "q"},
+			want:   "z m a q",
+		},
+		"AlreadyOrdered": {
+			reason: "S58: an order that was right already is not touched.",
+			nodes:  []string{"z", "y: z", "b", "a: b y"},
+			want:   "z y b a",
+		},
+		"AllReasonsCount": {
+			reason: "An edge orders whatever its reason.",
+			nodes:  []string{"x", "a: ?x", "b: &a", "c: b"},
+			want:   "x a b c",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			g := mustNew(t, tc.nodes...)
+			if got := names(g, g.Order()); got != tc.want {
+				t.Errorf("%s\nOrder() = %q, want %q", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestOrderIsTheSameEveryTime(t *testing.T) {
+	// S54: 101 runs, one order.
+	lines := []string{"a: f", "b: d c", "c: e", "d: e", "e", "f: e", "g", "h: a g"}
+	want := names(mustNew(t, lines...), mustNew(t, lines...).Order())
+	for range 101 {
+		g := mustNew(t, lines...)
+		if got := names(g, g.Order()); got != want {
+			t.Fatalf("Order() = %q, was %q before", got, want)
+		}
+	}
+}
+
+func TestNewReportsEveryProblem(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		nodes  []string
+		want   []error
+	}{
+		"TwoCycle": {
+			reason: "S50: two nodes that need each other.",
+			nodes:  []string{"a: b", "b: a"},
+			want:   []error{&graph.CycleError{Path: []graph.ID{"a", "b", "a"}}},
+		},
+		"ThreeCycle": {
+			reason: "S51: the path follows the needs, from the node that was listed first.",
+			nodes:  []string{"b: c", "a: b", "c: a"},
+			want:   []error{&graph.CycleError{Path: []graph.ID{"b", "c", "a", "b"}}},
+		},
+		"CycleBehindStart": {
+			reason: "S52: a node that only leads to a cycle is not part of the path.",
+			nodes:  []string{"start: a", "a: b", "b: c", "c: a"},
+			want:   []error{&graph.CycleError{Path: []graph.ID{"a", "b", "c", "a"}}},
+		},
+		"SelfReference": {
+			reason: "S60: a node that needs itself.",
+			nodes:  []string{"a: a"},
+			want:   []error{&graph.CycleError{Path: []graph.ID{"a", "a"}}},
+		},
+		"ShortestCycle": {
+			reason: "Of the cycles through the first node a shortest one is shown.",
+			nodes:  []string{"a: b d", "b: c", "c: a", "d: a"},
+			want:   []error{&graph.CycleError{Path: []graph.ID{"a", "d", "a"}}},
+		},
+		"CyclePerComponent": {
+			reason: "Separate cycles are separate problems, by their first node.",
+			nodes:  []string{"x: y", "a: b", "b: a", "y: x", "c: a x"},
+			want: []error{
+				&graph.CycleError{Path: []graph.ID{"x", "y", "x"}},
+				&graph.CycleError{Path: []graph.ID{"a", "b", "a"}},
+			},
+		},
+		"Missing": {
+			reason: "S53, S59: each absent need is reported once per node, by author order.",
+			nodes:  []string{"a: b ghost &ghost", "b: &spectre"},
+			want: []error{
+				&graph.MissingError{ID: "a", Need: "ghost"},
+				&graph.MissingError{ID: "b", Need: "spectre"},
+			},
+		},
+		"MissingInferredAndDeclared": {
+			reason: "An absent need that is inferred as well as declared is still declared.",
+			nodes:  []string{"a: ?ghost ghost"},
+			want:   []error{&graph.MissingError{ID: "a", Need: "ghost"}},
+		},
+		"Duplicate": {
+			reason: "A repeated ID is reported once.",
+			nodes:  []string{"a", "b", "a", "a"},
+			want:   []error{&graph.DuplicateError{ID: "a"}},
+		},
+		"Everything": {
+			reason: "Problems of all kinds are found in one call, in a fixed order.",
+			nodes:  []string{"a: b", "b: a ghost", "c", "c"},
+			want: []error{
+				&graph.DuplicateError{ID: "c"},
+				&graph.MissingError{ID: "b", Need: "ghost"},
+				&graph.CycleError{Path: []graph.ID{"a", "b", "a"}},
+			},
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			g, err := graph.New(parse(tc.nodes...))
+			if g != nil {
+				t.Errorf("%s\nNew() returned a graph beside its error", tc.reason)
+			}
+			if diff := cmp.Diff(tc.want, unjoin(err)); diff != "" {
+				t.Errorf("%s\nproblems: -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+// unjoin takes an error of errors.Join apart.
+func unjoin(err error) []error {
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		return joined.Unwrap()
+	}
+	return nil
+}
+
+func TestErrorsSayWhatToLookFor(t *testing.T) {
+	long := make([]graph.ID, 0, 1001)
+	for i := range 1000 {
+		long = append(long, graph.ID(fmt.Sprintf("n%d", i)))
+	}
+	long = append(long, "n0")
+	cases := map[string]struct {
+		reason string
+		err    error
+		want   string
+	}{
+		"Cycle": {
+			reason: "The message shows the way round.",
+			err:    &graph.CycleError{Path: []graph.ID{"a", "b", "a"}},
+			want:   "cannot order nodes, they need each other: a -> b -> a",
+		},
+		"LongCycle": {
+			reason: "N27: a huge cycle does not make a huge message.",
+			err:    &graph.CycleError{Path: long},
+			want: "cannot order nodes, they need each other: n0 -> n1 -> n2 -> n3 -> n4 -> n5 -> n6 -> n7 -> n8 -> n9" +
+				" -> (981 more) -> n991 -> n992 -> n993 -> n994 -> n995 -> n996 -> n997 -> n998 -> n999 -> n0",
+		},
+		"Missing": {
+			reason: "The message names both ends.",
+			err:    &graph.MissingError{ID: "web", Need: "50%d"},
+			want:   `cannot resolve need "50%d" of node "web": no such node`,
+		},
+		"Duplicate": {
+			reason: "The message names the ID, quoted.",
+			err:    &graph.DuplicateError{ID: "a\nb"},
+			want:   `cannot use node ID "a\nb": more than one node has it`,
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.err.Error(); got != tc.want {
+				t.Errorf("%s\nError() = %s\nwant      %s", tc.reason, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestDependantsLeadBackToTheRoots(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		nodes  []string
+		of     graph.ID
+		want   string
+	}{
+		"Chain":     {reason: "S55: the incoming edge of a chain's end.", nodes: []string{"a: b", "b: c", "c"}, of: "c", want: "b"},
+		"Root":      {reason: "S56: nothing needs the first node.", nodes: []string{"a: b", "b: c", "c"}, of: "a"},
+		"FanIn":     {reason: "S57: all three dependants, by author order.", nodes: []string{"z: d", "d", "a: d", "m: d"}, of: "d", want: "z a m"},
+		"Duplicate": {reason: "A need named twice makes one edge.", nodes: []string{"a: b &b ?b", "b"}, of: "b", want: "a"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			g := mustNew(t, tc.nodes...)
+			i, ok := g.Index(tc.of)
+			if !ok {
+				t.Fatalf("Index(%q) found nothing", tc.of)
+			}
+			if got := names(g, g.Dependants(i)); got != tc.want {
+				t.Errorf("%s\nDependants(%s) = %q, want %q", tc.reason, tc.of, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestNeedsKeepOrderAndStrongestReason(t *testing.T) {
+	g := mustNew(t, "a", "b", "c", "d: ?c b &c ?a a")
+	d, _ := g.Index("d")
+	if got, want := names(g, g.Needs(d)), "c b a"; got != want {
+		t.Errorf("Needs(d) = %q, want %q", got, want)
+	}
+	want := []graph.Reason{graph.Referenced, graph.Declared, graph.Declared}
+	for k, reason := range want {
+		if got := g.NeedReason(d, k); got != reason {
+			t.Errorf("NeedReason(d, %d) = %v, want %v", k, got, reason)
+		}
+	}
+}
+
+func TestNodesAreFoundByNumberAndID(t *testing.T) {
+	g := mustNew(t, "a", "b: a")
+	if g.Len() != 2 {
+		t.Errorf("Len() = %d, want 2", g.Len())
+	}
+	if i, ok := g.Index("b"); i != 1 || !ok {
+		t.Errorf("Index(b) = %d, %t, want 1, true", i, ok)
+	}
+	if _, ok := g.Index("ghost"); ok {
+		t.Error("Index(ghost) found a node")
+	}
+	if got := g.At(1).Payload; got != "payload of b" {
+		t.Errorf("At(1).Payload = %q", got)
+	}
+}
+
+func TestNewDoesNotKeepTheCallersSlice(t *testing.T) {
+	nodes := parse("a", "b: a")
+	g, err := graph.New(nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes[0].ID = "changed"
+	if got := g.At(0).ID; got != "a" {
+		t.Errorf("At(0).ID = %q after the caller changed its slice, want a", got)
+	}
+}
+
+func TestInferredNeedsGiveWay(t *testing.T) {
+	cases := map[string]struct {
+		reason  string
+		nodes   []string
+		order   string
+		dropped []graph.DroppedEdge
+	}{
+		"Absent": {
+			reason: "An inferred need to an absent node is ignored.",
+			nodes:  []string{"a: ?ghost", "b"},
+			order:  "a b",
+		},
+		"Forwards": {
+			reason: "An inferred need that agrees with the order is kept.",
+			nodes:  []string{"a", "b: ?a"},
+			order:  "a b",
+		},
+		"AgainstDeclared": {
+			reason:  "An inferred need against a declared one is dropped.",
+			nodes:   []string{"a: b", "b: ?a"},
+			order:   "b a",
+			dropped: []graph.DroppedEdge{{ID: "b", Need: "a"}},
+		},
+		"Self": {
+			reason:  "An inferred need of a node for itself is dropped.",
+			nodes:   []string{"a: ?a"},
+			order:   "a",
+			dropped: []graph.DroppedEdge{{ID: "a", Need: "a"}},
+		},
+		"AgainstEachOther": {
+			reason:  "Of two inferred needs against each other the one along the author's order is kept.",
+			nodes:   []string{"a: ?b", "b: ?a"},
+			order:   "a b",
+			dropped: []graph.DroppedEdge{{ID: "a", Need: "b"}},
+		},
+		"AlsoDeclared": {
+			reason: "A need that is declared as well is not inferred.",
+			nodes:  []string{"a: ?b b", "b"},
+			order:  "b a",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			g := mustNew(t, tc.nodes...)
+			if got := names(g, g.Order()); got != tc.order {
+				t.Errorf("%s\nOrder() = %q, want %q", tc.reason, got, tc.order)
+			}
+			if diff := cmp.Diff(tc.dropped, g.Dropped()); diff != "" {
+				t.Errorf("%s\nDropped(): -want, +got:\n%s", tc.reason, diff)
+			}
+		})
+	}
+}
+
+func TestDeepChainsDoNotGrowTheStack(t *testing.T) {
+	defer debug.SetMaxStack(debug.SetMaxStack(256 << 10))
+	const n = 100_000
+	nodes := make([]graph.Node[struct{}], n)
+	for i := range nodes {
+		nodes[i].ID = graph.ID(fmt.Sprint(i))
+		if i+1 < n {
+			nodes[i].Needs = []graph.Need{{ID: graph.ID(fmt.Sprint(i + 1))}}
+		}
+	}
+	g, err := graph.New(nodes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := g.Depth(0); got != n-1 {
+		t.Errorf("Depth(0) = %d, want %d", got, n-1)
+	}
+	if got := len(g.CriticalPath()); got != n {
+		t.Errorf("critical path has %d nodes, want %d", got, n)
+	}
+
+	nodes[n-1].Needs = []graph.Need{{ID: "0"}}
+	_, err = graph.New(nodes)
+	var cycle *graph.CycleError
+	if !errors.As(err, &cycle) || len(cycle.Path) != n+1 {
+		t.Errorf("New() of a closed chain: %.200v, want a cycle of %d nodes", err, n)
+	}
+}

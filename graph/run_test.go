@@ -225,13 +225,13 @@ func TestRunGivesOutWhatMayAct(t *testing.T) {
 		"RecordedWithoutFlight": {
 			reason: "Set outside a flight only records: the node is still to act.",
 			nodes:  []string{"a", "b: a"},
-			steps:  []string{"ready a", "next b", "next a", "none"},
+			steps:  []string{"ready a", "next a", "next b", "none"},
 			want:   "a=Ready b=InProgress",
 		},
 		"RecordedWhileBlocked": {
 			reason: "An outcome recorded for a Blocked node does not count when it is unblocked.",
 			nodes:  []string{"a", "b: a", "c: b"},
-			steps:  []string{"ready b", "ready a", "next b"},
+			steps:  []string{"ready b", "ready a", "next a", "next b"},
 			want:   "a=Ready b=InProgress c=Blocked",
 		},
 		"NobodyReportsBlocked": {
@@ -305,7 +305,7 @@ func TestOutcomeIsKeptWhileBlocked(t *testing.T) {
 	if got := p.run.Outcome(1); got != (graph.Outcome{}) {
 		t.Errorf("Outcome(b) = %+v before anything was set", got)
 	}
-	p = perform(t, []string{"a", "b: a"}, []string{"ready a", "next b", "fail b", "progress a"})
+	p = perform(t, []string{"a", "b: a"}, []string{"next a", "ready a", "next b", "fail b", "progress a"})
 	want := graph.Outcome{State: graph.Error, Terminal: true}
 	if got := p.run.Outcome(1); got != want {
 		t.Errorf("Outcome(b) = %+v, want %+v", got, want)

@@ -1,0 +1,109 @@
+package readiness
+
+import (
+	"errors"
+
+	"github.com/google/cel-go/cel"
+	"github.com/google/cel-go/common/ast"
+	"github.com/google/cel-go/common/operators"
+	"github.com/google/cel-go/common/types"
+	"github.com/google/cel-go/common/types/ref"
+	"github.com/google/cel-go/common/types/traits"
+)
+
+// deepCost charges equality and membership by the values below, where CEL's
+// own estimate takes the outermost size only: comparing an object with itself
+// in a loop would otherwise be nearly free.
+type deepCost struct{}
+
+// CallCost implements cel-go's interpreter.ActualCostEstimator.
+func (deepCost) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64 {
+	switch function {
+	case operators.Equals, operators.NotEquals:
+		cost := deepSize(args[0].Value(), expressionCost)
+		return &cost
+	case operators.In, operators.OldIn:
+		cost := deepSize(args[1].Value(), expressionCost)
+		return &cost
+	}
+	return nil
+}
+
+// deepSize counts the values in value, a hundred bytes of text as one, and
+// stops at limit.
+func deepSize(value any, limit uint64) uint64 {
+	size := uint64(1)
+	add := func(inner any) bool {
+		size += deepSize(inner, limit-size)
+		return size < limit
+	}
+	switch v := value.(type) {
+	case string:
+		size += uint64(len(v)) / 100
+	case []any:
+		for i := 0; i < len(v) && add(v[i]); i++ { //nolint:revive // add counts.
+		}
+	case map[string]any:
+		addMap(v, add)
+	case []ref.Val:
+		for i := 0; i < len(v) && add(v[i].Value()); i++ { //nolint:revive // add counts.
+		}
+	case traits.Lister:
+		for it := v.Iterator(); it.HasNext() == types.True && add(it.Next().Value()); { //nolint:revive // add counts.
+		}
+	}
+	return min(size, limit)
+}
+
+func addMap(m map[string]any, add func(any) bool) {
+	for key, inner := range m {
+		if !add(key) || !add(inner) {
+			return
+		}
+	}
+}
+
+var errAmplification = errors.New("a list or map literal may hold only constants, so that the expression's cost stays bounded: compare with || instead")
+
+// checkAmplification refuses literals built from computed values. Nested in
+// macros they describe values of exponential size in a few bytes, and
+// comparing two of them is one call that no cost limit can interrupt.
+func checkAmplification(checked *cel.Ast) error {
+	var err error
+	ast.PreOrderVisit(checked.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
+		switch e.Kind() {
+		case ast.ListKind:
+			if !isConstantList(e.AsList().Elements()) {
+				err = errAmplification
+			}
+		case ast.MapKind:
+			for _, entry := range e.AsMap().Entries() {
+				if !isConstant(entry.AsMapEntry().Value()) || !isConstant(entry.AsMapEntry().Key()) {
+					err = errAmplification
+				}
+			}
+		case ast.StructKind:
+			err = errAmplification
+		}
+	}))
+	return err
+}
+
+// isConstantList allows [x] besides constants: it is what the filter macro
+// collects its hits with, and one element amplifies nothing.
+func isConstantList(elements []ast.Expr) bool {
+	if len(elements) == 1 && elements[0].Kind() == ast.IdentKind {
+		return true
+	}
+	for _, element := range elements {
+		if !isConstant(element) {
+			return false
+		}
+	}
+	return true
+}
+
+// isConstant is shallow: nested literals are visited on their own.
+func isConstant(e ast.Expr) bool {
+	return e.Kind() == ast.LiteralKind || e.Kind() == ast.ListKind || e.Kind() == ast.MapKind
+}

@@ -1,0 +1,194 @@
+package inventory
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/truss-dev/truss/graph/resource"
+)
+
+// GVR is where records live.
+var GVR = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "controllerrevisions"}
+
+// GenerationAnnotation holds the owner's newest generation that uses the
+// record's plan: the record with the highest one is the newest.
+const GenerationAnnotation = "truss.dev/generation"
+
+// fieldManager of records; they are written once, with few patches.
+const fieldManager = "truss"
+
+// Ref names one record.
+type Ref struct {
+	Namespace, Name string
+	UID             types.UID
+	Generation      int64
+	Terminating     bool
+	// Others are the finalizers that are not ours.
+	Others []string
+}
+
+// RefOf reads a Ref from a record or its metadata.
+func RefOf(u *unstructured.Unstructured) Ref {
+	generation, _ := strconv.ParseInt(u.GetAnnotations()[GenerationAnnotation], 10, 64) // 0 sorts last
+	return Ref{
+		Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(),
+		Generation: generation, Terminating: u.GetDeletionTimestamp() != nil,
+		Others: slices.DeleteFunc(u.GetFinalizers(), func(f string) bool { return f == resource.InventoryFinalizer }),
+	}
+}
+
+// Records reads and writes plans in the cluster, as the manager itself.
+type Records struct {
+	client    dynamic.Interface
+	namespace string
+}
+
+// NewRecords returns a Records; namespace holds the records of cluster-scoped owners.
+func NewRecords(client dynamic.Interface, namespace string) *Records {
+	return &Records{client: client, namespace: namespace}
+}
+
+// Namespace returns where the owner's records live.
+func (r *Records) Namespace(o *resource.Owner) string {
+	if o.Namespace != "" {
+		return o.Namespace
+	}
+	return r.namespace
+}
+
+// Name returns the name of the record of a plan.
+func Name(o *resource.Owner, planHash string) string {
+	return strings.ToLower(o.Kind.Kind) + "-" + string(o.UID) + "-" + planHash
+}
+
+// Write stores a plan: one request when it is new. A record of the same name
+// is used when it holds the same plan; otherwise somebody else wrote it, and
+// Write fails.
+func (r *Records) Write(ctx context.Context, o *resource.Owner, e Encoded) (*unstructured.Unstructured, error) {
+	record := r.object(o, e)
+	created, err := r.in(r.Namespace(o)).Create(ctx, record, metav1.CreateOptions{FieldManager: fieldManager})
+	if err == nil {
+		return created, nil
+	}
+	if !apierrors.IsAlreadyExists(err) {
+		return nil, fmt.Errorf("cannot record inventory %q: %w", record.GetName(), err)
+	}
+	return r.reuse(ctx, o, e)
+}
+
+func (r *Records) object(o *resource.Owner, e Encoded) *unstructured.Unstructured {
+	u := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apps/v1",
+		"kind":       "ControllerRevision",
+		"revision":   o.Generation,
+		"data": map[string]any{
+			"format": int64(Format),
+			"gz":     base64.StdEncoding.EncodeToString(e.Compressed),
+		},
+	}}
+	u.SetName(Name(o, e.Hash))
+	u.SetNamespace(r.Namespace(o))
+	u.SetLabels(o.Labels())
+	u.SetAnnotations(map[string]string{GenerationAnnotation: strconv.FormatInt(o.Generation, 10)})
+	u.SetFinalizers([]string{resource.InventoryFinalizer})
+	if o.Namespace != "" {
+		u.SetOwnerReferences([]metav1.OwnerReference{o.Reference(true)})
+	}
+	return u
+}
+
+// reuse takes the record that is there when it holds the same plan, and
+// makes it the newest.
+func (r *Records) reuse(ctx context.Context, o *resource.Owner, e Encoded) (*unstructured.Unstructured, error) {
+	name := Name(o, e.Hash)
+	live, err := r.in(r.Namespace(o)).Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("cannot read inventory %q: %w", name, err)
+	}
+	_, compressed, err := payload(live)
+	if err != nil || string(compressed) != string(e.Compressed) {
+		return nil, fmt.Errorf("cannot record inventory %q: a ControllerRevision of that name exists that Truss did not write; delete it", name)
+	}
+	if RefOf(live).Generation >= o.Generation {
+		return live, nil
+	}
+	return r.Renew(ctx, o, RefOf(live))
+}
+
+// Renew makes a record the newest one of its owner.
+func (r *Records) Renew(ctx context.Context, o *resource.Owner, ref Ref) (*unstructured.Unstructured, error) {
+	patch, _ := json.Marshal(map[string]any{ // maps of strings and numbers always encode
+		"metadata": map[string]any{
+			"uid":         ref.UID,
+			"annotations": map[string]any{GenerationAnnotation: strconv.FormatInt(o.Generation, 10)},
+		},
+		"revision": o.Generation,
+	})
+	u, err := r.in(ref.Namespace).Patch(ctx, ref.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
+	if err != nil {
+		return nil, fmt.Errorf("cannot renew inventory %q: %w", ref.Name, err)
+	}
+	return u, nil
+}
+
+// Read returns the plan of a record.
+func (r *Records) Read(ctx context.Context, ref Ref) (*Plan, error) {
+	u, err := r.in(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("cannot read inventory %q: %w", ref.Name, err)
+	}
+	format, compressed, err := payload(u)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read inventory %q: %w", ref.Name, err)
+	}
+	return Decode(format, compressed)
+}
+
+func payload(u *unstructured.Unstructured) (int64, []byte, error) {
+	format, _, err := unstructured.NestedInt64(u.Object, "data", "format")
+	if err != nil {
+		return 0, nil, err
+	}
+	text, _, err := unstructured.NestedString(u.Object, "data", "gz")
+	if err != nil {
+		return 0, nil, err
+	}
+	compressed, err := base64.StdEncoding.DecodeString(text)
+	return format, compressed, err
+}
+
+// Release lets a record go: its finalizer is removed, then it is deleted.
+// A record that is gone already is no error.
+func (r *Records) Release(ctx context.Context, ref Ref) error {
+	patch, _ := json.Marshal(map[string]any{ // strings always encode
+		"metadata": map[string]any{"uid": ref.UID, "finalizers": ref.Others},
+	})
+	_, err := r.in(ref.Namespace).Patch(ctx, ref.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
+	if apierrors.IsNotFound(err) || err == nil && ref.Terminating {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("cannot release inventory %q: %w", ref.Name, err)
+	}
+	err = r.in(ref.Namespace).Delete(ctx, ref.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &ref.UID}})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("cannot delete inventory %q: %w", ref.Name, err)
+	}
+	return nil
+}
+
+func (r *Records) in(namespace string) dynamic.ResourceInterface {
+	return r.client.Resource(GVR).Namespace(namespace)
+}

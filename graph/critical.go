@@ -2,9 +2,9 @@ package graph
 
 import "math"
 
-// measure fills depth and remaining from the order and the nodes' weights, each
-// of which is at least 1.
-func (t *topology) measure(weights []int64) {
+// measure fills depth and remaining from the order and the weights, each of which
+// is at least 1.
+func (t *topology) measure() {
 	t.depth = make([]int32, t.Len())
 	for _, i := range t.order {
 		for _, need := range t.needs.of(i) {
@@ -17,7 +17,7 @@ func (t *topology) measure(weights []int64) {
 		for _, d := range t.dependants.of(i) {
 			t.remaining[i] = max(t.remaining[i], t.remaining[d])
 		}
-		t.remaining[i] = saturatingAdd(t.remaining[i], weights[i])
+		t.remaining[i] = saturatingAdd(t.remaining[i], t.weights[i])
 	}
 }
 

@@ -7,8 +7,7 @@ import (
 
 // A Graph is a validated, immutable directed acyclic graph of nodes that hold a
 // T. Nodes are numbered 0 to Len()-1 by their place in the author's list. Its
-// methods may be called concurrently; none but At, View and Dropped depends on
-// T or allocates per node.
+// methods may be called concurrently.
 type Graph[T any] struct {
 	*topology
 
@@ -56,6 +55,7 @@ type topology struct {
 	needs      adjacency
 	dependants adjacency
 	order      []int32
+	weights    []int64
 	depth      []int32
 	remaining  []int64
 	dropped    []DroppedEdge
@@ -63,7 +63,7 @@ type topology struct {
 
 // compile builds the topology of nodes given column by column.
 func compile(ids []ID, needs [][]Need, weights []int64) (*topology, error) {
-	t := &topology{ids: ids}
+	t := &topology{ids: ids, weights: weights}
 	duplicates := t.number()
 	all, missing := t.resolve(needs)
 	strong := all.without(func(_, _ int32) bool { return true })
@@ -75,7 +75,7 @@ func compile(ids []ID, needs [][]Need, weights []int64) (*topology, error) {
 	t.order = order
 	t.needs = t.dropBackwards(all)
 	t.dependants = t.needs.inverse()
-	t.measure(weights)
+	t.measure()
 	return t, nil
 }
 

@@ -80,14 +80,29 @@ func builtin(obj *unstructured.Unstructured, rel Related) Result {
 			return r
 		}
 	}
-	result := fromKstatus(obj, gk.Kind)
-	if result.Status != Ready {
-		return result
-	}
-	if r, isFailed := statusFailed(obj.Object); isFailed {
+	if r, decided := abnormal(obj, nil); decided {
 		return r
 	}
-	return result
+	if compute := status.GetLegacyConditionsFn(obj); compute != nil {
+		return fromKstatus(obj, gk.Kind, compute)
+	}
+	return generic(obj, gk.Kind)
+}
+
+// generic is kstatus's rule for kinds that it has no rule for, with status
+// fields that say Failed taken at their word.
+func generic(obj *unstructured.Unstructured, kind string) Result {
+	said, hasReady := readyCondition(obj, nil)
+	if said.Status == Ready {
+		return said
+	}
+	if r, decided := statusFailed(obj.Object); decided {
+		return r
+	}
+	if hasReady {
+		return said
+	}
+	return ready(ReasonExists, kind+" has no readiness of its own and exists")
 }
 
 // existing is the rule of kinds without a status.
@@ -95,16 +110,18 @@ func existing(obj *unstructured.Unstructured, _ Related) (Result, bool) {
 	return ready(ReasonExists, obj.GetKind()+" is ready once it exists"), true
 }
 
-// fromKstatus translates kstatus's verdict. kstatus asserts types without
-// checking in places, so what it cannot read is caught here.
-func fromKstatus(obj *unstructured.Unstructured, kind string) (result Result) {
+// fromKstatus translates the verdict of kstatus's rule for a kind. kstatus
+// asserts types without checking in places, so what it cannot read is caught
+// here. Its generation check is not used: it refuses an observedGeneration that
+// is a text.
+func fromKstatus(obj *unstructured.Unstructured, kind string, compute status.GetConditionsFn) (result Result) {
 	rule := "kstatus rule for " + kind + ": "
 	defer func() {
 		if recover() != nil {
 			result = inProgress(ReasonStatusUnreadable, rule+"the status has an unexpected shape")
 		}
 	}()
-	computed, err := status.Compute(obj)
+	computed, err := compute(obj)
 	if err != nil {
 		return inProgress(ReasonStatusUnreadable, rule+"the status has an unexpected shape")
 	}

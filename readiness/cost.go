@@ -2,13 +2,12 @@ package readiness
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
 	"github.com/google/cel-go/common/operators"
-	"github.com/google/cel-go/common/types"
 	"github.com/google/cel-go/common/types/ref"
-	"github.com/google/cel-go/common/types/traits"
 )
 
 // deepCost charges equality and membership by the values below, where CEL's
@@ -33,34 +32,25 @@ func (deepCost) CallCost(function, _ string, args []ref.Val, _ ref.Val) *uint64 
 // stops at limit.
 func deepSize(value any, limit uint64) uint64 {
 	size := uint64(1)
-	add := func(inner any) bool {
+	full := func(inner any) bool {
 		size += deepSize(inner, limit-size)
-		return size < limit
+		return size >= limit
 	}
 	switch v := value.(type) {
 	case string:
 		size += uint64(len(v)) / 100
 	case []any:
-		for i := 0; i < len(v) && add(v[i]); i++ { //nolint:revive // add counts.
-		}
+		slices.ContainsFunc(v, full)
 	case map[string]any:
-		addMap(v, add)
+		for key, inner := range v {
+			if full(key) || full(inner) {
+				break
+			}
+		}
 	case []ref.Val:
-		for i := 0; i < len(v) && add(v[i].Value()); i++ { //nolint:revive // add counts.
-		}
-	case traits.Lister:
-		for it := v.Iterator(); it.HasNext() == types.True && add(it.Next().Value()); { //nolint:revive // add counts.
-		}
+		slices.ContainsFunc(v, func(inner ref.Val) bool { return full(inner.Value()) })
 	}
 	return min(size, limit)
-}
-
-func addMap(m map[string]any, add func(any) bool) {
-	for key, inner := range m {
-		if !add(key) || !add(inner) {
-			return
-		}
-	}
 }
 
 var errAmplification = errors.New("a list or map literal may hold only constants, so that the expression's cost stays bounded: compare with || instead")

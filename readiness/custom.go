@@ -12,48 +12,64 @@ const advice = "no readiness rule: the kind declares a status and has no Ready c
 
 // custom is rule 5: kinds of CRDs that state no rule.
 func custom(obj *unstructured.Unstructured, rules *Rules, rel Related) Result {
-	if r, decided := genericConditions(obj, rules); decided {
+	if r, decided := abnormal(obj, rules); decided {
 		return r
+	}
+	said, hasReady := readyCondition(obj, rules)
+	if said.Status == Ready {
+		return said
 	}
 	if r, decided := statusFailed(obj.Object); decided {
 		return r
 	}
-	if c, found := conditionOf(obj.Object, "Ready"); found {
-		return inProgress(ReasonReadyCondition, c.says("Ready"))
-	}
-	if !rules.DeclaresStatus {
+	switch {
+	case hasReady:
+		return said
+	case !rules.DeclaresStatus:
 		return ready(ReasonExists, "the kind declares no status and the object exists")
-	}
-	if holdsReads(obj, rel.Reads) {
+	case holdsReads(obj, rel.Reads):
 		return ready(ReasonValuesRead, fmt.Sprintf("the status holds all %d values that are read of it", len(rel.Reads)))
 	}
 	return inProgress(ReasonNoReadinessRule, advice)
 }
 
-// genericConditions reads the conditions that mean the same on every kind:
-// kstatus's Stalled and Reconciling, then Ready being True. Each counts only
-// where it speaks of the latest generation.
-func genericConditions(obj *unstructured.Unstructured, rules *Rules) (Result, bool) {
-	generation, hasGeneration := integer(valueAt(obj.Object, "metadata", "generation"))
-	hasGeneration = hasGeneration && rules.comparesGeneration()
-	current := func(conditionType string) (condition, bool) {
-		c, found := conditionOf(obj.Object, conditionType)
-		return c, found && c.status == "True" && !(hasGeneration && c.isStale(generation))
-	}
-	if c, holds := current("Stalled"); holds {
+// abnormal reads kstatus's two conditions that mean the same on every kind:
+// Stalled and Reconciling, where they speak of the latest generation.
+func abnormal(obj *unstructured.Unstructured, rules *Rules) (Result, bool) {
+	generation := comparedGeneration(obj, rules)
+	if c, _ := conditionOf(obj.Object, "Stalled"); c.status == "True" && !c.isStale(generation) {
 		return failed(ReasonStalled, c.says("Stalled")), true
 	}
-	if c, holds := current("Reconciling"); holds {
+	if c, _ := conditionOf(obj.Object, "Reconciling"); c.status == "True" && !c.isStale(generation) {
 		return inProgress(ReasonReconciling, c.says("Reconciling")), true
 	}
+	return Result{}, false
+}
+
+// readyCondition judges by the condition Ready, where there is one. Its own
+// observedGeneration counts too.
+func readyCondition(obj *unstructured.Unstructured, rules *Rules) (Result, bool) {
 	c, found := conditionOf(obj.Object, "Ready")
 	if !found {
 		return Result{}, false
 	}
-	if hasGeneration && c.isStale(generation) {
+	if generation := comparedGeneration(obj, rules); c.isStale(generation) {
 		return stale("observedGeneration of the Ready condition", c.observed, generation), true
 	}
-	return ready(ReasonReadyCondition, c.says("Ready")), c.status == "True"
+	if c.status != "True" {
+		return inProgress(ReasonReadyCondition, c.says("Ready")), true
+	}
+	return ready(ReasonReadyCondition, c.says("Ready")), true
+}
+
+// comparedGeneration is 0, which nothing is older than, where generations say
+// nothing.
+func comparedGeneration(obj *unstructured.Unstructured, rules *Rules) int64 {
+	if !rules.comparesGeneration() {
+		return 0
+	}
+	generation, _ := integer(valueAt(obj.Object, "metadata", "generation"))
+	return generation
 }
 
 // statusFailed reads the widespread status.phase and status.state.

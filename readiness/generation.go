@@ -1,6 +1,7 @@
 package readiness
 
 import (
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -24,16 +25,21 @@ func generationLag(obj *unstructured.Unstructured, rules *Rules) (Result, bool) 
 }
 
 // generationPathLag compares the field that truss.dev/generation-path names.
-// A wrong path is left to the Smith rules, which report every problem at once.
+// A path that does not parse is left to the Smith rules, which report every
+// problem of the CRD at once.
 func generationPathLag(obj *unstructured.Unstructured, rules *Rules, generation int64) (Result, bool) {
 	if rules == nil || rules.GenerationPath == "" {
 		return Result{}, false
 	}
-	paths, problems := rules.compile()
-	if len(problems) > 0 || paths.generation == nil {
-		return invalid(problems), true
+	paths, _ := rules.compile()
+	if paths.generation == nil {
+		return Result{}, false
 	}
 	value, err := paths.generation.Value(obj.Object)
+	var missing *MissingError
+	if errors.As(err, &missing) {
+		return inProgress(ReasonStaleGeneration, fmt.Sprintf("%s: %v", keyGenerationPath, err)), true
+	}
 	if err != nil {
 		return pathResult(keyGenerationPath, err), true
 	}

@@ -3,6 +3,7 @@ package readiness
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -182,7 +183,8 @@ func (e *ShapeError) Error() string {
 }
 
 func withPath(err error, path string) error {
-	if shape, ok := err.(*ShapeError); ok { //nolint:errorlint // segments return it bare.
+	var shape *ShapeError
+	if errors.As(err, &shape) {
 		shape.Path = path
 	}
 	return err

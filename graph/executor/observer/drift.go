@@ -84,13 +84,13 @@ func (e *parsedEntry) holds(p Path) bool {
 // SplitDrift divides the paths that Owns found missing, for an object read
 // live with its managedFields. Paths that nobody holds, or that only Update
 // entries without a subresource hold, are to be set back (retake). The others
-// are reported, one Conflict per holder (foreign); entries of DefaultManager
-// itself are no conflict. Order follows missing, then
+// are reported, one Conflict per holder (foreign); entries of manager,
+// which is our own, are no conflict. Order follows missing, then
 // managedFields.
-func SplitDrift(live *unstructured.Unstructured, missing ...Path) (retake []Path, foreign []Conflict) {
+func SplitDrift(live *unstructured.Unstructured, manager string, missing ...Path) (retake []Path, foreign []Conflict) {
 	entries := parseEntries(live.GetManagedFields())
 	for _, p := range missing {
-		conflicts := conflictsOf(entries, p)
+		conflicts := conflictsOf(entries, manager, p)
 		if len(conflicts) == 0 {
 			retake = append(retake, p)
 		}
@@ -99,12 +99,12 @@ func SplitDrift(live *unstructured.Unstructured, missing ...Path) (retake []Path
 	return retake, foreign
 }
 
-func conflictsOf(entries []parsedEntry, p Path) []Conflict {
+func conflictsOf(entries []parsedEntry, manager string, p Path) []Conflict {
 	var out []Conflict
 	for i := range entries {
 		e := &entries[i]
 		plainUpdate := e.Operation == metav1.ManagedFieldsOperationUpdate && e.Subresource == ""
-		ours := e.Manager == DefaultManager && e.Subresource == ""
+		ours := e.Manager == manager && e.Subresource == ""
 		if plainUpdate || ours || !e.holds(p) {
 			continue
 		}

@@ -167,5 +167,5 @@ func delayFaults(annotations map[string]any) []fault {
 }
 
 func quotedKey(field, key string) string {
-	return fmt.Sprintf("%s[%q]", field, excerpt(key))
+	return fmt.Sprintf("%s[%q]", field, excerptTo(key, 100))
 }

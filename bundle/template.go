@@ -54,9 +54,9 @@ func (s step) String() string {
 	case s.index != mapStep:
 		return "[" + strconv.Itoa(s.index) + "]"
 	case s.key == "" || strings.ContainsAny(s.key, `./[]'" `):
-		return "[" + strconv.Quote(excerpt(s.key)) + "]"
+		return "[" + strconv.Quote(excerptTo(s.key, 100)) + "]"
 	}
-	return "." + excerpt(s.key)
+	return "." + excerptTo(s.key, 100)
 }
 
 // fieldPath joins steps: .spec.containers[0].image.

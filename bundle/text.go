@@ -101,10 +101,13 @@ func parsePlaceholder(s string) (name, rest string, err error) {
 }
 
 // excerpt keeps messages short: object text can be a megabyte.
-func excerpt(s string) string {
-	const limit = 40
-	if len(s) <= limit {
-		return s
+func excerpt(s string) string { return excerptTo(s, 40) }
+
+// excerptTo cuts s to limit bytes of valid UTF-8, the mark of the cut included.
+func excerptTo(s string, limit int) string {
+	const mark = "..."
+	if len(s) > limit {
+		s = s[:limit-len(mark)] + mark
 	}
-	return strings.ToValidUTF8(s[:limit], "") + "..."
+	return strings.ToValidUTF8(s, "")
 }

@@ -86,6 +86,17 @@ func TestAnEventCostsTheSameInAnyGraph(t *testing.T) {
 	}
 }
 
+func TestUndrainedChangesDoNotPileUp(t *testing.T) {
+	r := settled(t, 1)
+	for range 100 {
+		r.Set(0, Outcome{State: Error})
+		r.Set(0, Outcome{State: Ready})
+	}
+	if got := len(r.moved); got > 2 {
+		t.Errorf("%d changes are kept for 2 nodes", got)
+	}
+}
+
 func TestAWholeRunVisitsEachEdgeOnce(t *testing.T) {
 	g := mustCompile(t, layered(1000, 50, 3))
 	r := NewRun(g)

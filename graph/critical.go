@@ -48,23 +48,14 @@ func (t *topology) Remaining(i int) int64 {
 // nodes the author listed first. It costs O(V) plus the path's dependants.
 func (t *topology) CriticalPath() []int32 {
 	var path []int32
-	next, ok := t.heaviest(t.roots())
+	// The first of the heaviest nodes in t.order has no needs: they would be as
+	// heavy and come before it.
+	next, ok := t.heaviest(t.order)
 	for ok {
 		path = append(path, next)
 		next, ok = t.heaviest(t.dependants.of(next))
 	}
 	return path
-}
-
-// roots returns the nodes without needs.
-func (t *topology) roots() []int32 {
-	var roots []int32
-	for i := range int32(t.Len()) {
-		if len(t.needs.of(i)) == 0 {
-			roots = append(roots, i)
-		}
-	}
-	return roots
 }
 
 // heaviest returns the first of nodes that has the most remaining weight; ok is

@@ -106,12 +106,13 @@ func (t *topology) resolve(needs [][]Need) (adjacency, []error) {
 	b := newAdjacencyBuilder(len(needs), needs)
 	for i := range needs {
 		for _, need := range needs[i] {
+			reason := min(need.Reason, Inferred)
 			if to, ok := t.index[need.ID]; ok {
-				b.add(to, need.Reason)
+				b.add(to, reason)
 				continue
 			}
 			missing := MissingError{ID: t.ids[i], Need: need.ID}
-			if need.Reason < Inferred && !reported[missing] {
+			if reason != Inferred && !reported[missing] {
 				reported[missing] = true
 				problems = append(problems, &missing)
 			}

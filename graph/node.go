@@ -6,7 +6,8 @@ import "fmt"
 type ID string
 
 // A Reason says why a node needs another one. The order of the constants is
-// the order of strength: where a node names a need twice, the first wins.
+// the order of strength: where a node names a need twice, the first wins. Any
+// other value counts as Inferred.
 type Reason uint8
 
 // The reasons of an edge.

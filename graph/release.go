@@ -42,7 +42,8 @@ func (r *Run) tell(i int32, was State, changed bool) {
 }
 
 // release gives the dependants of node i one unready need less. It goes no
-// further: a dependant with none left has to act before it can release others.
+// further: all of them were Blocked, so that one with no unready need left has to
+// act before it can release others.
 func (r *Run) release(i int32) {
 	for _, d := range r.topology.dependants.of(i) {
 		c := &r.cells[d]
@@ -82,7 +83,7 @@ func (r *Run) addUnready(i int32) bool {
 	r.visits++
 	c := &r.cells[i]
 	c.unready++
-	c.dirty, c.acted, c.interrupted = true, false, true
+	c.acted, c.interrupted = false, true
 	r.queue.remove(i)
 	return r.refresh(i).releases()
 }

@@ -2,7 +2,6 @@ package readiness
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
@@ -40,7 +39,11 @@ func deepSize(value any, limit uint64) uint64 {
 	case string:
 		size += uint64(len(v)) / 100
 	case []any:
-		slices.ContainsFunc(v, full)
+		for _, inner := range v {
+			if full(inner) {
+				break
+			}
+		}
 	case map[string]any:
 		for key, inner := range v {
 			if full(key) || full(inner) {
@@ -48,7 +51,11 @@ func deepSize(value any, limit uint64) uint64 {
 			}
 		}
 	case []ref.Val:
-		slices.ContainsFunc(v, func(inner ref.Val) bool { return full(inner.Value()) })
+		for _, inner := range v {
+			if full(inner.Value()) {
+				break
+			}
+		}
 	}
 	return min(size, limit)
 }

@@ -12,13 +12,20 @@ import (
 // quotedKey finds ['...'] selectors in the text of a path.
 var quotedKey = regexp.MustCompile(`\['([^']*)'\]`)
 
+// selectors finds [...], filters with their literals included.
+var selectors = regexp.MustCompile(`\[\?\(.*?\)\]|\[[^\]]*\]`)
+
+// strays finds what client-go skips without a word, or takes into a field
+// name, between the fields of a path.
+var strays = regexp.MustCompile(`(^|[^\\])[ \t"'@$]`)
+
 // The errors of the parse tree, each with what to write instead.
 var (
 	errRecursive = errors.New("recursive descent (..) is not allowed: write the whole path, for example status.state")
 	errUnion     = errors.New("a union [a,b] is not allowed: write one path")
 	errSeveral   = errors.New("one expression is allowed, without text or braces beside it: write {.status.state}")
 	errEmpty     = errors.New("a path needs field names: write for example status.state")
-	errLiteral   = errors.New("a literal or keyword is not a path: write for example status.state")
+	errLiteral   = errors.New("a literal or keyword, quote or space is no part of a path: write for example status.state")
 	errQuote     = errors.New(`a text in a filter needs quotes: write [?(@.type=="Ready")]`)
 	errFilter    = errors.New(`a filter compares one path with one value: write [?(@.type=="Ready")]`)
 	errNested    = errors.New("a filter within a filter is not allowed")
@@ -37,12 +44,15 @@ func pathBody(expr string) (string, error) {
 	if strings.ContainsAny(body, "{}\n\r") {
 		return "", errSeveral
 	}
-	body = strings.TrimPrefix(body, "$")
+	body = strings.TrimPrefix(strings.TrimPrefix(body, "$"), "@")
 	if body == "" || body == "." {
 		return "", errEmpty
 	}
 	if err := checkQuotedKeys(body); err != nil {
 		return "", err
+	}
+	if strays.MatchString(selectors.ReplaceAllString(body, "")) {
+		return "", errLiteral
 	}
 	if body[0] != '.' && body[0] != '[' {
 		body = "." + body
@@ -134,7 +144,7 @@ func compileSegment(node jsonpath.Node, inFilter bool) (segment, error) {
 
 func compileSlice(n *jsonpath.ArrayNode) (segment, error) {
 	for _, param := range n.Params {
-		if param.Known && (param.Value > maxPathIndex || param.Value < -maxPathIndex) {
+		if param.Known && !param.Derived && (param.Value > maxPathIndex || param.Value < -maxPathIndex) {
 			return nil, fmt.Errorf("an index is outside -%d..%d", maxPathIndex, maxPathIndex)
 		}
 	}

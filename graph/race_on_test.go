@@ -1,0 +1,6 @@
+//go:build race
+
+package graph
+
+// slowdown is what the race detector may cost.
+const slowdown = 20

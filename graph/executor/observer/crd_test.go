@@ -41,4 +41,3 @@ func (w *world) waitServed(name string) {
 		return err
 	}, "20s", "50ms").Should(Succeed())
 }
-

@@ -70,9 +70,7 @@ func (g *graveyard) expire(now time.Time) {
 			delete(g.byName, b.name)
 		}
 	}
-	if drop > 0 {
-		g.order = append(g.order[:0:0], g.order[drop:]...)
-	}
+	g.order = g.order[drop:] // append drops the head when it grows the list
 }
 
 func (g *graveyard) find(n types.NamespacedName) (tombstone, bool) {

@@ -1,6 +1,7 @@
 package inventory
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -34,7 +36,10 @@ type Ref struct {
 	Namespace, Name string
 	UID             types.UID
 	Generation      int64
+	Created         time.Time
 	Terminating     bool
+	// Active records may list live objects. The others are history.
+	Active bool
 	// Others are the finalizers that are not ours.
 	Others []string
 }
@@ -44,9 +49,16 @@ func RefOf(u *unstructured.Unstructured) Ref {
 	generation, _ := strconv.ParseInt(u.GetAnnotations()[GenerationAnnotation], 10, 64) // 0 sorts last
 	return Ref{
 		Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(),
-		Generation: generation, Terminating: u.GetDeletionTimestamp() != nil,
-		Others: slices.DeleteFunc(u.GetFinalizers(), func(f string) bool { return f == resource.InventoryFinalizer }),
+		Generation: generation, Created: u.GetCreationTimestamp().Time,
+		Terminating: u.GetDeletionTimestamp() != nil,
+		Active:      slices.Contains(u.GetFinalizers(), resource.InventoryFinalizer),
+		Others:      slices.DeleteFunc(u.GetFinalizers(), func(f string) bool { return f == resource.InventoryFinalizer }),
 	}
+}
+
+// Compare orders records by age, oldest first.
+func (r Ref) Compare(s Ref) int {
+	return cmp.Or(cmp.Compare(r.Generation, s.Generation), r.Created.Compare(s.Created), cmp.Compare(r.Name, s.Name))
 }
 
 // Records reads and writes plans in the cluster, as the manager itself.
@@ -121,17 +133,18 @@ func (r *Records) reuse(ctx context.Context, o *resource.Owner, e Encoded) (*uns
 	if err != nil || string(compressed) != string(e.Compressed) {
 		return nil, fmt.Errorf("cannot record inventory %q: a ControllerRevision of that name exists that Truss did not write; delete it", name)
 	}
-	if RefOf(live).Generation >= o.Generation {
-		return live, nil
+	if ref := RefOf(live); ref.Generation < o.Generation || !ref.Active {
+		return r.renew(ctx, o, ref)
 	}
-	return r.Renew(ctx, o, RefOf(live))
+	return live, nil
 }
 
-// Renew makes a record the newest one of its owner.
-func (r *Records) Renew(ctx context.Context, o *resource.Owner, ref Ref) (*unstructured.Unstructured, error) {
+// renew makes a record the newest one of its owner, and active again.
+func (r *Records) renew(ctx context.Context, o *resource.Owner, ref Ref) (*unstructured.Unstructured, error) {
 	patch, _ := json.Marshal(map[string]any{ // maps of strings and numbers always encode
 		"metadata": map[string]any{
 			"uid":         ref.UID,
+			"finalizers":  append(slices.Clone(ref.Others), resource.InventoryFinalizer),
 			"annotations": map[string]any{GenerationAnnotation: strconv.FormatInt(o.Generation, 10)},
 		},
 		"revision": o.Generation,
@@ -169,24 +182,52 @@ func payload(u *unstructured.Unstructured) (int64, []byte, error) {
 	return format, compressed, err
 }
 
-// Release lets a record go: its finalizer is removed, then it is deleted.
-// A record that is gone already is no error.
-func (r *Records) Release(ctx context.Context, ref Ref) error {
+// Retire makes a record history: nothing that it lists is alive, or all of it
+// is in a newer record. A record that is gone already is no error.
+func (r *Records) Retire(ctx context.Context, ref Ref) (*unstructured.Unstructured, error) {
 	patch, _ := json.Marshal(map[string]any{ // strings always encode
 		"metadata": map[string]any{"uid": ref.UID, "finalizers": ref.Others},
 	})
-	_, err := r.in(ref.Namespace).Patch(ctx, ref.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
-	if apierrors.IsNotFound(err) || err == nil && ref.Terminating {
-		return nil
+	u, err := r.in(ref.Namespace).Patch(ctx, ref.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("cannot release inventory %q: %w", ref.Name, err)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot release inventory %q: %w", ref.Name, err)
+		return nil, nil
 	}
-	err = r.in(ref.Namespace).Delete(ctx, ref.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &ref.UID}})
+	return u, nil
+}
+
+// Release lets a record go: its finalizer is removed, then it is deleted.
+// A record that is gone already is no error.
+func (r *Records) Release(ctx context.Context, ref Ref) error {
+	if ref.Active {
+		if u, err := r.Retire(ctx, ref); err != nil || u == nil {
+			return err
+		}
+	}
+	if ref.Terminating {
+		return nil
+	}
+	err := r.in(ref.Namespace).Delete(ctx, ref.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &ref.UID}})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("cannot delete inventory %q: %w", ref.Name, err)
 	}
 	return nil
+}
+
+// List returns the owner's records live, newest first: one request.
+func (r *Records) List(ctx context.Context, o *resource.Owner) ([]Ref, error) {
+	list, err := r.in(r.Namespace(o)).List(ctx, metav1.ListOptions{LabelSelector: resource.OwnerLabel + "=" + string(o.UID)})
+	if err != nil {
+		return nil, fmt.Errorf("cannot list the inventory of %s %q: %w", o.Kind.Kind, o.Key(), err)
+	}
+	refs := make([]Ref, 0, len(list.Items))
+	for i := range list.Items {
+		refs = append(refs, RefOf(&list.Items[i]))
+	}
+	slices.SortFunc(refs, func(a, b Ref) int { return b.Compare(a) })
+	return refs, nil
 }
 
 func (r *Records) in(namespace string) dynamic.ResourceInterface {

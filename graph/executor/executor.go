@@ -1,0 +1,163 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/truss-dev/truss/graph/executor/cluster"
+	"github.com/truss-dev/truss/graph/executor/inventory"
+	"github.com/truss-dev/truss/graph/executor/observer"
+	"github.com/truss-dev/truss/graph/executor/writer"
+	"github.com/truss-dev/truss/graph/resource"
+	"github.com/truss-dev/truss/internal/metrics"
+	"github.com/truss-dev/truss/readiness"
+)
+
+// Limits on writes in flight.
+const (
+	defaultWrites      = 128
+	defaultOwnerWrites = 32
+)
+
+// Options are the settings of an Executor. Cluster, Key, Namespace and Wake
+// are needed; the rest has defaults.
+type Options struct {
+	Cluster *cluster.Cluster
+	// Key signs what Truss writes.
+	Key writer.Key
+	// Namespace of the controller holds the inventory of cluster-scoped owners.
+	Namespace string
+	// Manager selects the children to watch: resource.ManagerCore or a
+	// Stack's UID.
+	Manager string
+	// Scope decides what owners may write; OwnNamespace by default.
+	Scope writer.Scope
+	// Wake is called when an owner has something to do. It must not block.
+	Wake func(owner types.NamespacedName)
+	// Writes bounds the writes in flight of all owners, OwnerWrites of one.
+	Writes, OwnerWrites int
+	Metrics             *metrics.Metrics
+	Log                 logr.Logger
+}
+
+// Executor walks the graphs of owners of one kind. Safe for concurrent use;
+// calls for one owner must not overlap, as a workqueue guarantees.
+type Executor struct {
+	cluster     *cluster.Cluster
+	observer    *observer.Observer
+	kinds       *observer.Kinds
+	writer      *writer.Writer
+	records     *inventory.Records
+	recordStore *observer.Store
+	evaluator   *readiness.Evaluator
+	metrics     *metrics.Metrics
+	log         logr.Logger
+	manager     string
+	wake        func(types.NamespacedName)
+	ownerWrites int
+	now         func() time.Time
+
+	mu    sync.Mutex
+	works map[types.UID]*work
+
+	owned refs[types.UID]
+	named refs[resource.Identity]
+}
+
+// New returns an Executor. Nothing is watched or written before Run.
+func New(o Options) (*Executor, error) {
+	if o.Wake == nil || o.Cluster == nil || len(o.Key) < writer.KeySize {
+		return nil, errors.New("cannot make an executor: cluster, wake and a key are needed")
+	}
+	if o.Writes <= 0 {
+		o.Writes = defaultWrites
+	}
+	if o.OwnerWrites <= 0 {
+		o.OwnerWrites = defaultOwnerWrites
+	}
+	if o.Scope == nil {
+		o.Scope = writer.OwnNamespace{}
+	}
+	own, err := o.Cluster.Client(cluster.Account{})
+	if err != nil {
+		return nil, err
+	}
+	x := &Executor{
+		cluster: o.Cluster, writer: writer.New(o.Key, o.Scope, o.Writes, o.Metrics),
+		records:   inventory.NewRecords(own.Dynamic, o.Namespace),
+		evaluator: readiness.NewEvaluator(), metrics: o.Metrics, log: o.Log,
+		manager: o.Manager, wake: o.Wake, ownerWrites: o.OwnerWrites, now: time.Now,
+		works: map[types.UID]*work{},
+	}
+	x.observer = observer.New(o.Cluster, observer.Options{Manager: writer.FieldManager, Handler: x.handle, Log: o.Log})
+	x.kinds = observer.NewKinds(x.observer, x.kindChanged)
+	x.recordStore = x.observer.Acquire(observer.Key{
+		Resource: inventory.GVR, Selector: resource.ManagerLabel + "=" + o.Manager, MetadataOnly: true,
+	})
+	return x, nil
+}
+
+// Run watches until the context ends.
+func (x *Executor) Run(ctx context.Context) error {
+	if err := x.observer.Run(ctx); err != nil {
+		return fmt.Errorf("cannot run the observer: %w", err)
+	}
+	return nil
+}
+
+// childKey names the watch of an owner's children of one resource. The
+// manager watches all it manages at once; an impersonated account may look
+// only into its own namespace.
+func (x *Executor) childKey(a cluster.Account, r schema.GroupVersionResource) observer.Key {
+	k := observer.Key{Account: a, Resource: r, Selector: resource.ManagerLabel + "=" + x.manager}
+	if !a.Own() {
+		k.Namespace = a.Namespace
+	}
+	return k
+}
+
+func (x *Executor) work(uid types.UID) *work {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.works[uid]
+}
+
+func (x *Executor) workFor(o *resource.Owner) *work {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	w, ok := x.works[o.UID]
+	if !ok {
+		w = &work{x: x, key: o.Key()}
+		x.works[o.UID] = w
+		x.metrics.Owners(len(x.works))
+	}
+	return w
+}
+
+// Supersede stops what is under way for an older generation of an owner: no
+// new write begins. Call it from the owner's event handler; the reconcile
+// that follows compiles anew.
+func (x *Executor) Supersede(uid types.UID, generation int64) {
+	if w := x.work(uid); w != nil {
+		w.supersede(generation)
+	}
+}
+
+// Forget drops all that is kept for an owner that is gone.
+func (x *Executor) Forget(uid types.UID) {
+	x.mu.Lock()
+	w := x.works[uid]
+	delete(x.works, uid)
+	x.metrics.Owners(len(x.works))
+	x.mu.Unlock()
+	if w != nil {
+		w.close()
+	}
+}

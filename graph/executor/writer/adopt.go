@@ -1,0 +1,45 @@
+package writer
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/truss-dev/truss/graph/executor/observer"
+	"github.com/truss-dev/truss/graph/resource"
+)
+
+// adopt deals with an object that exists and is not ours. Without the
+// author's word it is left untouched; with it, it is taken over by one forced
+// apply, unless another controller has it.
+func (w *Writer) adopt(ctx context.Context, r *Request, live observer.Item) (Outcome, *Failure) {
+	mode := r.Desired.Object.GetAnnotations()[resource.AdoptAnnotation]
+	if mode != "true" && mode != "delete" {
+		return Outcome{Live: live}, collision(r.id(), live.Object)
+	}
+	if controller := metav1.GetControllerOf(live.Object); controller != nil && controller.UID != r.Owner.UID {
+		return Outcome{Live: live}, fail(Terminal, ReasonAdoptionRefused,
+			"%s cannot be adopted: it is controlled by %s %q", r.id(), controller.Kind, controller.Name)
+	}
+	live, err := w.read(ctx, r) // the cache may hold an older one, and force needs the newest
+	if err != nil {
+		return Outcome{}, Classify(r.id(), err)
+	}
+	object := w.stamped(r, Stamp{Hash: r.Desired.Hash, Adopted: mode == "true"})
+	applied, err := w.apply(ctx, r, object, live.Object.GetUID(), live.Object.GetResourceVersion())
+	if err != nil {
+		return Outcome{Live: live, Wrote: true}, Classify(r.id(), err)
+	}
+	return w.settle(r, live, applied, nil), nil
+}
+
+func collision(id resource.Identity, live *unstructured.Unstructured) *Failure {
+	holder := "nobody controls it"
+	if c := metav1.GetControllerOf(live); c != nil {
+		holder = "it is controlled by " + c.Kind + " " + c.Name
+	}
+	return fail(Terminal, ReasonCollision,
+		"%s exists and was not made by this owner (%s): choose another name, delete it, or adopt it with the annotation %s: \"true\"",
+		id, holder, resource.AdoptAnnotation)
+}

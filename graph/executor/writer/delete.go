@@ -1,0 +1,237 @@
+package writer
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/truss-dev/truss/graph/executor/cluster"
+	"github.com/truss-dev/truss/graph/executor/inventory"
+	"github.com/truss-dev/truss/graph/resource"
+)
+
+// deletionManager writes the stamp of a delayed deletion; a manager of its
+// own, so that the stamp is no field of the desired object.
+const deletionManager = "truss-deletion"
+
+// Removal is one recorded object to take down.
+type Removal struct {
+	Owner  *resource.Owner
+	Entry  *inventory.Entry
+	Client *cluster.Client
+	// Own is the manager's own client; it reads CRDs.
+	Own *cluster.Client
+	// Final says that the owner itself goes: delays do not hold it up.
+	Final    bool
+	Recorder Recorder
+}
+
+func (r *Removal) id() resource.Identity { return r.Entry.Identity }
+
+// Removed says how far a removal got.
+type Removed struct {
+	// Gone is proved: a 404 that names the object or its CRD, or the answer
+	// to a DELETE that left nothing behind.
+	Gone bool
+	// Kept says that the object stays: it is not ours, was adopted, or asks
+	// to be detached. It counts as gone.
+	Kept bool
+	// Message says what is waited for, or why the object was kept.
+	Message string
+	// UID of the object that is being deleted.
+	UID types.UID
+	// After is when a delayed deletion is due; zero when it is not delayed.
+	After time.Duration
+}
+
+// Delete takes down one object: a live read of its metadata, which decides
+// whether it is ours, then a DELETE with that UID as precondition. It does not
+// wait; call it again when the object changes.
+func (w *Writer) Delete(ctx context.Context, r *Removal) (Removed, *Failure) {
+	live, err := w.readMetadata(ctx, r)
+	if err != nil {
+		return w.absent(ctx, r, err)
+	}
+	if live.GetDeletionTimestamp() != nil {
+		return Removed{UID: live.GetUID(), Message: deleting(r.id(), live)}, nil
+	}
+	stamp, ours := w.key.Verify(r.Owner.UID, r.id(), live.GetAnnotations()[resource.AppliedAnnotation])
+	if !ours {
+		return Removed{Gone: true, Kept: true, Message: fmt.Sprintf("%s was left alone: it was not made by this owner", r.id())}, nil
+	}
+	if stamp.Adopted || live.GetAnnotations()[resource.DeletionAnnotation] == "detach" {
+		return w.detach(ctx, r, live)
+	}
+	if after, wait, f := w.delay(ctx, r, live); f != nil || wait {
+		return Removed{UID: live.GetUID(), After: after, Message: fmt.Sprintf("%s is kept for another %s (%s)", r.id(), after.Round(time.Second), resource.DeletionDelayAnnotation)}, f
+	}
+	return w.delete(ctx, r, live)
+}
+
+func (w *Writer) delete(ctx context.Context, r *Removal, live *metav1.PartialObjectMetadata) (Removed, *Failure) {
+	uid := live.GetUID()
+	propagation := propagationOf(r.id().GroupKind())
+	var left *metav1.PartialObjectMetadata
+	err := w.measure(r.id(), "delete", func() (err error) {
+		left, err = r.Client.Delete(ctx, r.Entry.GVR(), r.id().Namespace, r.id().Name, metav1.DeleteOptions{
+			Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &propagation,
+		})
+		return err
+	})
+	if err != nil {
+		if apierrors.IsNotFound(err) {
+			return w.absent(ctx, r, err)
+		}
+		return Removed{UID: uid}, Classify(r.id(), err)
+	}
+	if left == nil {
+		r.Recorder.ObserveDeleted(r.id().Namespace, r.id().Name, uid, "")
+		return Removed{Gone: true, UID: uid}, nil
+	}
+	return Removed{UID: uid, Message: deleting(r.id(), left)}, nil
+}
+
+func deleting(id resource.Identity, live metav1.Object) string {
+	if f := live.GetFinalizers(); len(f) > 0 {
+		return fmt.Sprintf("%s is being deleted; waits for its finalizers %s", id, strings.Join(f, ", "))
+	}
+	return fmt.Sprintf("%s is being deleted", id)
+}
+
+// propagationOf chooses background for kinds that own nothing, so that they
+// are gone with the answer, and foreground for all others: a workload counts
+// as gone when what it made is gone.
+func propagationOf(gk schema.GroupKind) metav1.DeletionPropagation {
+	switch gk.Group {
+	case corev1.GroupName:
+		if gk.Kind != "ReplicationController" {
+			return metav1.DeletePropagationBackground
+		}
+	case "policy", "rbac.authorization.k8s.io", "networking.k8s.io", "autoscaling", "storage.k8s.io", "scheduling.k8s.io":
+		return metav1.DeletePropagationBackground
+	}
+	return metav1.DeletePropagationForeground
+}
+
+func (w *Writer) readMetadata(ctx context.Context, r *Removal) (*metav1.PartialObjectMetadata, error) {
+	var live *metav1.PartialObjectMetadata
+	err := w.measure(r.id(), "get", func() (err error) {
+		live, err = r.Client.Metadata.Resource(r.Entry.GVR()).Namespace(r.id().Namespace).Get(ctx, r.id().Name, metav1.GetOptions{})
+		return err
+	})
+	return live, err
+}
+
+var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+
+// absent decides what an unsuccessful read proves. Gone is a 404 that names
+// the object, or a 404 on the CRD of its kind; a path that is not served says
+// nothing about the object, so another served version is tried.
+func (w *Writer) absent(ctx context.Context, r *Removal, err error) (Removed, *Failure) {
+	if goneByName(err, r.id()) {
+		r.Recorder.ObserveDeleted(r.id().Namespace, r.id().Name, "", "")
+		return Removed{Gone: true}, nil
+	}
+	if !apierrors.IsNotFound(err) {
+		return Removed{}, Classify(r.id(), err)
+	}
+	name := r.Entry.Resource + "." + r.Entry.Group
+	crd, crdErr := r.Own.Dynamic.Resource(crds).Get(ctx, name, metav1.GetOptions{})
+	if crdErr != nil {
+		if apierrors.IsNotFound(crdErr) && r.Entry.Group != "" {
+			return Removed{Gone: true, Message: fmt.Sprintf("the kind of %s is not installed any more", r.id())}, nil
+		}
+		return Removed{}, fail(Retriable, ReasonKindUnknown, "cannot tell whether %s is gone: %v", r.id(), err)
+	}
+	if other := otherVersion(crd, r.Entry.Version); other != "" {
+		entry := *r.Entry
+		entry.Version = other
+		again := *r
+		again.Entry = &entry
+		return w.Delete(ctx, &again)
+	}
+	return Removed{}, fail(Retriable, ReasonKindUnknown, "cannot tell whether %s is gone: version %s is not served", r.id(), r.Entry.Version)
+}
+
+// otherVersion returns a served version other than the one that was tried.
+func otherVersion(crd *unstructured.Unstructured, tried string) string {
+	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	for _, v := range versions {
+		version, _ := v.(map[string]any)
+		name, _ := version["name"].(string)
+		if served, _ := version["served"].(bool); served && name != tried {
+			return name
+		}
+	}
+	return ""
+}
+
+// detach leaves an object in place without a trace of its owner: with our
+// ownerReference on it the garbage collector would delete it.
+func (w *Writer) detach(ctx context.Context, r *Removal, live *metav1.PartialObjectMetadata) (Removed, *Failure) {
+	labels := map[string]any{}
+	for k, v := range r.Owner.Labels() {
+		if live.Labels[k] == v {
+			labels[k] = nil
+		}
+	}
+	refs := slices.DeleteFunc(slices.Clone(live.OwnerReferences), func(ref metav1.OwnerReference) bool { return ref.UID == r.Owner.UID })
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": live.UID, "resourceVersion": live.ResourceVersion,
+		"labels": labels, "annotations": map[string]any{resource.AppliedAnnotation: nil}, "ownerReferences": refs,
+	}})
+	if err != nil {
+		return Removed{}, Classify(r.id(), err)
+	}
+	err = w.measure(r.id(), "patch", func() error {
+		_, err := r.Client.Metadata.Resource(r.Entry.GVR()).Namespace(r.id().Namespace).
+			Patch(ctx, r.id().Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: FieldManager})
+		return err
+	})
+	if err != nil && !goneByName(err, r.id()) {
+		return Removed{UID: live.UID}, Classify(r.id(), err)
+	}
+	return Removed{Gone: true, Kept: true, Message: fmt.Sprintf("%s was detached and stays", r.id())}, nil
+}
+
+// delay holds a prune up for the duration that the object asks for. The first
+// pass stamps the object, so that the time runs on over restarts.
+func (w *Writer) delay(ctx context.Context, r *Removal, live *metav1.PartialObjectMetadata) (after time.Duration, wait bool, f *Failure) {
+	text := live.Annotations[resource.DeletionDelayAnnotation]
+	if text == "" || r.Final {
+		return 0, false, nil
+	}
+	delay, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, true, fail(Terminal, ReasonInvalid, "%s cannot be pruned: its annotation %s: %v; write a duration such as 24h", r.id(), resource.DeletionDelayAnnotation, err)
+	}
+	if since, err := time.Parse(time.RFC3339, live.Annotations[resource.DeletionTimestampAnnotation]); err == nil {
+		left := delay - w.now().Sub(since)
+		return left, left > 0, nil
+	}
+	return delay, true, w.stampDeletion(ctx, r, live)
+}
+
+func (w *Writer) stampDeletion(ctx context.Context, r *Removal, live *metav1.PartialObjectMetadata) *Failure {
+	patch := fmt.Appendf(nil, `{"metadata":{"uid":%q,"annotations":{%q:%q}}}`,
+		live.UID, resource.DeletionTimestampAnnotation, w.now().UTC().Format(time.RFC3339))
+	err := w.measure(r.id(), "patch", func() error {
+		_, err := r.Client.Metadata.Resource(r.Entry.GVR()).Namespace(r.id().Namespace).
+			Patch(ctx, r.id().Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: deletionManager})
+		return err
+	})
+	if err != nil {
+		return Classify(r.id(), err)
+	}
+	return nil
+}

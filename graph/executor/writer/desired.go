@@ -1,0 +1,169 @@
+package writer
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/truss-dev/truss/graph/resource"
+)
+
+// maxNeedReferences bounds the ownerReferences of one child to its needs.
+const maxNeedReferences = 32
+
+// Desired is an object as it is to be applied, and the hash that tells
+// whether that was done.
+type Desired struct {
+	Identity resource.Identity
+	// Object carries labels and ownerReferences, not yet the stamp, which
+	// depends on whether the live object was adopted. Read-only.
+	Object *unstructured.Unstructured
+	// Hash of the normalised object.
+	Hash string
+}
+
+// Prepare adds ownership to a rendered object, which it does not change, and
+// hashes the outcome. needs are references to same-namespace needs, without
+// controller; the first 32 are kept. It fails with *resource.InvalidError for
+// metadata that authors may not set.
+func Prepare(o *resource.Owner, id resource.Identity, rendered *unstructured.Unstructured, needs []metav1.OwnerReference) (*Desired, error) {
+	if err := checkRendered(id, rendered); err != nil {
+		return nil, err
+	}
+	u := decorate(o, id, rendered, needs)
+	hash, err := hashOf(u)
+	if err != nil {
+		return nil, fmt.Errorf("cannot hash %s: %w", id, err)
+	}
+	return &Desired{Identity: id, Object: u, Hash: hash}, nil
+}
+
+// checkRendered is the last check before anything is written: what the author
+// rendered must be what the graph says, without reserved metadata.
+func checkRendered(id resource.Identity, u *unstructured.Unstructured) error {
+	if err := resource.CheckMetadata("", u); err != nil {
+		return err
+	}
+	if u.GetKind() != id.Kind || u.GetName() != id.Name || u.GroupVersionKind().Group != id.Group ||
+		(u.GetNamespace() != "" && u.GetNamespace() != id.Namespace) {
+		return &resource.InvalidError{Reason: "IdentityChanged", Message: fmt.Sprintf(
+			"the rendered object is %s %s/%s, but the graph has %s: kind, name and namespace must not depend on what is rendered",
+			u.GroupVersionKind().GroupKind(), u.GetNamespace(), u.GetName(), id)}
+	}
+	return nil
+}
+
+// decorate copies the top level and the metadata; everything below is shared.
+func decorate(o *resource.Owner, id resource.Identity, rendered *unstructured.Unstructured, needs []metav1.OwnerReference) *unstructured.Unstructured {
+	object := maps.Clone(rendered.Object)
+	delete(object, "status")
+	metadata, _ := object["metadata"].(map[string]any)
+	metadata = maps.Clone(metadata)
+	if metadata == nil {
+		metadata = map[string]any{}
+	}
+	delete(metadata, "creationTimestamp")
+	object["metadata"] = metadata
+	u := &unstructured.Unstructured{Object: object}
+	if id.Namespace != "" {
+		u.SetNamespace(id.Namespace)
+	}
+	labels := u.GetLabels() // a copy
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	for k, v := range o.Labels() {
+		if _, set := labels[k]; set && k == resource.ManagedByLabel {
+			continue // resource.CheckMetadata allows only our own value or a policy's
+		}
+		labels[k] = v
+	}
+	u.SetLabels(labels)
+	if refs := references(o, id, u.GetOwnerReferences(), needs); len(refs) > 0 {
+		u.SetOwnerReferences(refs)
+	}
+	foldStringData(id, object)
+	return u
+}
+
+// references gives the author's own references, then the owner as controller,
+// then the needs (Smith: Bundle, then dependencies in order of reference).
+func references(o *resource.Owner, id resource.Identity, own, needs []metav1.OwnerReference) []metav1.OwnerReference {
+	refs := slices.Clone(own)
+	if o.Namespace == "" || id.Namespace == o.Namespace {
+		refs = append(refs, o.Reference(true))
+	}
+	return append(refs, needs[:min(len(needs), maxNeedReferences)]...)
+}
+
+// foldStringData moves a Secret's stringData into data, as the API server
+// does: applied as stringData the keys would have no owner afterwards.
+func foldStringData(id resource.Identity, object map[string]any) {
+	plain, ok := object["stringData"].(map[string]any)
+	if !ok || id.GroupKind() != (schema.GroupKind{Kind: "Secret"}) {
+		return
+	}
+	data, _ := object["data"].(map[string]any)
+	data = maps.Clone(data)
+	if data == nil {
+		data = make(map[string]any, len(plain))
+	}
+	for k, v := range plain {
+		text, isString := v.(string)
+		if !isString {
+			return // the API server says what is wrong with it
+		}
+		data[k] = base64.StdEncoding.EncodeToString([]byte(text))
+	}
+	delete(object, "stringData")
+	object["data"] = data
+}
+
+// hashOf hashes the object without what makes no difference: nulls and empty
+// maps and lists. encoding/json sorts keys.
+func hashOf(u *unstructured.Unstructured) (string, error) {
+	pruned, _ := withoutEmpty(u.Object)
+	text, err := json.Marshal(pruned)
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return base64.RawURLEncoding.EncodeToString(sum[:15]), nil
+}
+
+// withoutEmpty drops nulls and empty maps and lists, copying only what it
+// changes. The second result is false when nothing is left.
+func withoutEmpty(v any) (any, bool) {
+	switch v := v.(type) {
+	case nil:
+		return nil, false
+	case map[string]any:
+		return mapWithoutEmpty(v)
+	case []any:
+		out := make([]any, 0, len(v))
+		for _, item := range v {
+			if kept, ok := withoutEmpty(item); ok {
+				out = append(out, kept)
+			}
+		}
+		return out, len(out) > 0
+	}
+	return v, true
+}
+
+func mapWithoutEmpty(m map[string]any) (any, bool) {
+	out := make(map[string]any, len(m))
+	for k, item := range m {
+		if kept, ok := withoutEmpty(item); ok {
+			out[k] = kept
+		}
+	}
+	return out, len(out) > 0
+}

@@ -1,0 +1,62 @@
+package writer
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/truss-dev/truss/graph/resource"
+)
+
+// stampFormat is the number of the annotation's format. The MAC covers it.
+const stampFormat = "1"
+
+// KeySize is the number of bytes of a MAC key.
+const KeySize = 32
+
+// Stamp is the content of resource.AppliedAnnotation: what was applied, and
+// the proof that Truss did it for this owner.
+type Stamp struct {
+	// Hash of the normalised desired state; empty for an unknown format.
+	Hash string
+	// Adopted says that the object existed before Truss took it over.
+	Adopted bool
+}
+
+// Key proves ownership: labels and ownerReferences can be forged by anyone
+// who may patch an object, a MAC cannot.
+type Key []byte
+
+// Sign returns the annotation's value, "<format>:<hash>:<mac>", with ":a"
+// after it for an adopted object.
+func (k Key) Sign(owner types.UID, id resource.Identity, s Stamp) string {
+	value := stampFormat + ":" + s.Hash + ":" + k.mac(owner, id, s.Adopted)
+	if s.Adopted {
+		value += ":a"
+	}
+	return value
+}
+
+// Verify reads the annotation's value and says whether this key signed it for
+// the owner and object. The hash is not covered: it only decides whether a
+// write is needed.
+func (k Key) Verify(owner types.UID, id resource.Identity, value string) (Stamp, bool) {
+	parts := strings.Split(value, ":")
+	if len(parts) < 3 || len(parts) > 4 || parts[0] != stampFormat {
+		return Stamp{}, false
+	}
+	s := Stamp{Hash: parts[1], Adopted: len(parts) == 4 && parts[3] == "a"}
+	return s, hmac.Equal([]byte(parts[2]), []byte(k.mac(owner, id, s.Adopted)))
+}
+
+// mac separates the fields by NUL, which none of them can contain.
+func (k Key) mac(owner types.UID, id resource.Identity, adopted bool) string {
+	m := hmac.New(sha256.New, k)
+	_, _ = fmt.Fprintf(m, "truss/%s\x00%s\x00%s\x00%s\x00%s\x00%s\x00%t",
+		stampFormat, owner, id.Group, id.Kind, id.Namespace, id.Name, adopted)
+	return base64.RawURLEncoding.EncodeToString(m.Sum(nil)[:18])
+}

@@ -59,6 +59,10 @@ bench-quick: local ## Run a short benchmark suite.
 lint: $(TOOLS)/golangci-lint ## Run the linters.
 	$(TOOLS)/golangci-lint run ./...
 
+.PHONY: fix
+fix: $(TOOLS)/golangci-lint ## Apply what the linters can mend by themselves; PKG narrows it.
+	$(TOOLS)/golangci-lint run --fix $(PKG)
+
 .PHONY: generate
 generate: $(TOOLS)/controller-gen ## Regenerate deep copies, CRDs and tables in the documentation.
 	PATH="$(TOOLS):$$PATH" $(GO) generate ./...

@@ -76,17 +76,17 @@ func TestHeavierNodesComeBeforeLighterAndEarlierBeforeLater(t *testing.T) {
 }
 
 func TestRemovalMovesANodeUpWhereItMust(t *testing.T) {
-	// The last node, 3, takes the place of 11, whose parent is 10.
-	h := newHeap(13, nil)
-	for _, i := range []int32{0, 10, 1, 11, 12, 2, 3} {
+	// The last node, 7, takes the place of 21, whose parent is 20.
+	h := newHeap(27, nil)
+	for _, i := range []int32{0, 20, 1, 21, 22, 2, 3, 23, 24, 25, 26, 4, 5, 6, 7} {
 		h.push(i)
 	}
-	h.remove(11)
+	h.remove(21)
 	var got []int32
 	for h.len() > 0 {
 		got = append(got, h.pop())
 	}
-	if want := []int32{0, 1, 2, 3, 10, 12}; !slices.Equal(got, want) {
+	if want := []int32{0, 1, 2, 3, 4, 5, 6, 7, 20, 22, 23, 24, 25, 26}; !slices.Equal(got, want) {
 		t.Errorf("order %v, want %v", got, want)
 	}
 }

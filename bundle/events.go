@@ -72,9 +72,9 @@ func ResourceEvents(total int, changes []Change) []Event {
 	return out
 }
 
-// BundleEvents gives the events for conditions of the Bundle that turned
+// ConditionEvents gives the events for conditions of the Bundle that turned
 // True between two statuses; prev may be nil.
-func BundleEvents(prev, next *v1.BundleStatus) []Event {
+func ConditionEvents(prev, next *v1.BundleStatus) []Event {
 	if prev == nil {
 		prev = &v1.BundleStatus{}
 	}

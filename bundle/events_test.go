@@ -76,7 +76,7 @@ func TestBundleEventsComeWhenAConditionTurnsTrue(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tc.want, BundleEvents(tc.prev, tc.next)); diff != "" {
+			if diff := cmp.Diff(tc.want, ConditionEvents(tc.prev, tc.next)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", tc.reason, diff)
 			}
 		})

@@ -58,14 +58,8 @@ type goldenNode struct {
 }
 
 func TestCompileGivesTheGoldenGraphsAndProblems(t *testing.T) {
-	dirs, err := filepath.Glob("testdata/*/in.yaml")
-	if err != nil || len(dirs) == 0 {
-		t.Fatalf("no cases: %v", err)
-	}
-	for _, in := range dirs {
-		dir := filepath.Dir(in)
+	for dir, c := range allCases(t) {
 		t.Run(filepath.Base(dir), func(t *testing.T) {
-			c := readCase(t, in)
 			got, err := yaml.Marshal(observe(t, c))
 			if err != nil {
 				t.Fatal(err)
@@ -87,20 +81,29 @@ func TestCompileGivesTheGoldenGraphsAndProblems(t *testing.T) {
 	}
 }
 
-func readCase(t *testing.T, file string) *goldenIn {
+// allCases reads testdata, by directory.
+func allCases(t testing.TB) map[string]*goldenIn {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
+	files, err := filepath.Glob("testdata/*/in.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases: %v", err)
 	}
-	c := &goldenIn{}
-	if err := yaml.UnmarshalStrict(data, c); err != nil {
-		t.Fatalf("cannot read %s: %v", file, err)
+	out := map[string]*goldenIn{}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &goldenIn{}
+		if err := yaml.UnmarshalStrict(data, c); err != nil {
+			t.Fatalf("cannot read %s: %v", file, err)
+		}
+		if c.Reason == "" {
+			t.Fatalf("%s does not say its reason", file)
+		}
+		out[filepath.Dir(file)] = c
 	}
-	if c.Reason == "" {
-		t.Fatalf("%s does not say its reason", file)
-	}
-	return c
+	return out
 }
 
 func observe(t *testing.T, c *goldenIn) goldenWant {

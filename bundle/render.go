@@ -84,13 +84,11 @@ func (r *renderer) fill(values map[string]value) (map[string]any, error) {
 
 // invalid places a mistake that the values showed.
 func (r *renderer) invalid(err error) error {
-	var placed *resource.InvalidError
-	if errors.As(err, &placed) {
+	if placed, ok := errors.AsType[*resource.InvalidError](err); ok {
 		return placed
 	}
 	reason, field := ReasonInvalidValue, r.field
-	var unfit *slotError
-	if errors.As(err, &unfit) {
+	if unfit, ok := errors.AsType[*slotError](err); ok {
 		field += fieldPath(unfit.slot.path)
 	}
 	if errors.Is(err, errTooMuch) {

@@ -88,16 +88,14 @@ func (t text) withLiteral(b *strings.Builder) text {
 
 // parsePlaceholder splits "!{name}rest".
 func parsePlaceholder(s string) (name, rest string, err error) {
-	body := s[len("!{"):]
-	end := strings.IndexByte(body, '}')
-	if end < 0 {
+	name, rest, closed := strings.Cut(s[len("!{"):], "}")
+	if !closed {
 		return "", "", fmt.Errorf(`%q is not closed; write "!{name}", or "!!{" for the text itself`, excerpt(s))
 	}
-	name = body[:end]
 	if len(name) > 253 || !referenceName.MatchString(name) {
 		return "", "", fmt.Errorf(`%q is not the name of a reference; write "!{name}", or "!!{" for the text "!{"`, excerpt(name))
 	}
-	return name, body[end+1:], nil
+	return name, rest, nil
 }
 
 // excerpt keeps messages short: object text can be a megabyte.

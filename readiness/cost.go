@@ -2,6 +2,7 @@ package readiness
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/google/cel-go/cel"
 	"github.com/google/cel-go/common/ast"
@@ -68,22 +69,23 @@ var errAmplification = errors.New("a list or map literal may hold only constants
 func checkAmplification(checked *cel.Ast) error {
 	var err error
 	ast.PreOrderVisit(checked.NativeRep().Expr(), ast.NewExprVisitor(func(e ast.Expr) {
-		switch e.Kind() {
-		case ast.ListKind:
-			if !isConstantList(e.AsList().Elements()) {
-				err = errAmplification
-			}
-		case ast.MapKind:
-			for _, entry := range e.AsMap().Entries() {
-				if !isConstant(entry.AsMapEntry().Value()) || !isConstant(entry.AsMapEntry().Key()) {
-					err = errAmplification
-				}
-			}
-		case ast.StructKind:
+		if !isBounded(e) {
 			err = errAmplification
 		}
 	}))
 	return err
+}
+
+func isBounded(e ast.Expr) bool {
+	if e.Kind() == ast.ListKind {
+		return isConstantList(e.AsList().Elements())
+	}
+	if e.Kind() != ast.MapKind {
+		return e.Kind() != ast.StructKind
+	}
+	return !slices.ContainsFunc(e.AsMap().Entries(), func(entry ast.EntryExpr) bool {
+		return !isConstant(entry.AsMapEntry().Key()) || !isConstant(entry.AsMapEntry().Value())
+	})
 }
 
 // isConstantList allows [x] besides constants: it is what the filter macro

@@ -36,8 +36,7 @@ func generationPathLag(obj *unstructured.Unstructured, rules *Rules, generation 
 		return Result{}, false
 	}
 	value, err := paths.generation.Value(obj.Object)
-	var missing *MissingError
-	if errors.As(err, &missing) {
+	if _, missing := errors.AsType[*MissingError](err); missing {
 		return inProgress(ReasonStaleGeneration, fmt.Sprintf("%s: %v", keyGenerationPath, err)), true
 	}
 	if err != nil {

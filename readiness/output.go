@@ -49,8 +49,7 @@ func (e *severalOwnedError) Error() string {
 
 func publishedName(path *Path, k *unstructured.Unstructured) (string, error) {
 	value, err := path.Value(k.Object)
-	var missing *MissingError
-	if errors.As(err, &missing) {
+	if _, missing := errors.AsType[*MissingError](err); missing {
 		return "", nil
 	}
 	if err != nil {

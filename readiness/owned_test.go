@@ -1,6 +1,7 @@
 package readiness
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -74,15 +75,10 @@ func TestAllStatedRulesMustHold(t *testing.T) {
 	checkVerdict(t, "both hold", verdict{status: Ready, reason: ReasonOwnedExists, message: `{.status.state} is "Ready"; CrReadyWhenExistsKind`}, e.Evaluate(state, rules, rel))
 }
 
-// existing answers for a fixed set of "Kind/name".
+// existingOutputs answers for a fixed set of "Kind/name".
 func existingOutputs(names ...string) func(kind, name string) (bool, bool) {
 	return func(kind, name string) (bool, bool) {
-		for _, n := range names {
-			if n == kind+"/"+name {
-				return true, true
-			}
-		}
-		return false, true
+		return slices.Contains(names, kind+"/"+name), true
 	}
 }
 

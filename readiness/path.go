@@ -183,8 +183,7 @@ func (e *ShapeError) Error() string {
 }
 
 func withPath(err error, path string) error {
-	var shape *ShapeError
-	if errors.As(err, &shape) {
+	if shape, ok := errors.AsType[*ShapeError](err); ok {
 		shape.Path = path
 	}
 	return err

@@ -60,12 +60,10 @@ func fieldRule(obj *unstructured.Unstructured, rules *Rules, path *Path) Result 
 
 // pathResult words a path's error: missing waits, all else is a wrong rule.
 func pathResult(rule string, err error) Result {
-	var missing *MissingError
-	if errors.As(err, &missing) {
+	if _, missing := errors.AsType[*MissingError](err); missing {
 		return inProgress(ReasonFieldValue, fmt.Sprintf("%s: %v", rule, err))
 	}
-	var several *SeveralError
-	if errors.As(err, &several) {
+	if _, several := errors.AsType[*SeveralError](err); several {
 		return broken(ReasonAmbiguousField, fmt.Sprintf("%s: %v", rule, err))
 	}
 	return broken(ReasonInvalidRule, fmt.Sprintf("%s: %v", rule, err))

@@ -58,6 +58,8 @@ type entry struct {
 	// object is nil when it could not be decoded; later passes skip it.
 	object   map[string]any
 	metadata map[string]any
+	// plain says that no string of the object can hold a placeholder.
+	plain    bool
 	identity resource.Identity
 	version  string
 	template *template

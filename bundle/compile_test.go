@@ -60,6 +60,16 @@ func TestCompileLeavesTheBundleAsItIs(t *testing.T) {
 	}
 }
 
+func TestCompileFindsPlaceholdersHoweverTheyAreEncoded(t *testing.T) {
+	for _, spelling := range []string{`!{x}`, `\u0021{x}`, `!\u007bx}`, `\u0021\u007B\u0078}`} {
+		_, err := Compile(bundleOf(configMap("a", `{"k":"`+spelling+`"}`)))
+		invalid, ok := errors.AsType[*resource.InvalidError](err)
+		if !ok || invalid.Reason != ReasonUndeclaredReference {
+			t.Errorf("%s in JSON is a reference like any other: %v", spelling, err)
+		}
+	}
+}
+
 func TestCompileAcceptsTypedObjects(t *testing.T) {
 	b := bundleOf(v1.Resource{Name: "inner", Spec: v1.ResourceSpec{Object: &runtime.RawExtension{Object: &v1.Bundle{}}}})
 	_, err := Compile(b)

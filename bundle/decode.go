@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +18,11 @@ import (
 // counts as absent.
 func (c *compiler) decode() {
 	for _, e := range c.entries {
-		object, err := decodeObject(e.source.Spec.Object)
+		raw, err := rawObject(e.source.Spec.Object)
+		var object map[string]any
+		if err == nil {
+			object, err = decodeObject(raw)
+		}
 		if err != nil {
 			c.refuse(e, ReasonInvalidObject, e.objectField(""), "%v", err)
 			continue
@@ -33,27 +38,28 @@ func (c *compiler) decode() {
 				delete(metadata, key)
 			}
 		}
-		e.object, e.metadata = object, metadata
+		e.object, e.metadata, e.plain = object, metadata, !mayRefer(raw)
 	}
 }
 
-func decodeObject(raw *runtime.RawExtension) (map[string]any, error) {
-	if raw == nil {
+// rawObject returns the JSON of an object, which may have been built in Go.
+func rawObject(extension *runtime.RawExtension) ([]byte, error) {
+	switch {
+	case extension != nil && len(extension.Raw) > 0:
+		return extension.Raw, nil
+	case extension == nil || extension.Object == nil:
 		return nil, errors.New("there is no object; write one with apiVersion, kind and metadata.name")
 	}
-	data := raw.Raw
-	if len(data) == 0 && raw.Object != nil {
-		encoded, err := json.Marshal(raw.Object)
-		if err != nil {
-			return nil, fmt.Errorf("cannot encode the object: %w", err)
-		}
-		data = encoded
+	raw, err := json.Marshal(extension.Object)
+	if err != nil {
+		return nil, fmt.Errorf("cannot encode the object: %w", err)
 	}
-	if len(data) == 0 {
-		return nil, errors.New("there is no object; write one with apiVersion, kind and metadata.name")
-	}
+	return raw, nil
+}
+
+func decodeObject(raw []byte) (map[string]any, error) {
 	var v any
-	if err := kjson.Unmarshal(data, &v); err != nil {
+	if err := kjson.Unmarshal(raw, &v); err != nil {
 		return nil, fmt.Errorf("it is not JSON: %w", err)
 	}
 	object, ok := v.(map[string]any)
@@ -61,6 +67,12 @@ func decodeObject(raw *runtime.RawExtension) (map[string]any, error) {
 		return nil, fmt.Errorf("it is %s; write a map with apiVersion, kind and metadata.name", kindOf(v))
 	}
 	return object, nil
+}
+
+// mayRefer reports whether some string of the JSON could hold a placeholder
+// or an escape. Most objects of a large Bundle have none, and need no walk.
+func mayRefer(raw []byte) bool {
+	return bytes.Contains(raw, []byte("!{")) || bytes.Contains(raw, []byte(`\u00`))
 }
 
 // identify reads what must be static of each object, gives it the Bundle's

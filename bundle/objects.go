@@ -12,6 +12,10 @@ func (c *compiler) bindObjects() {
 		if e.object == nil {
 			continue
 		}
+		if e.plain {
+			e.template = &template{object: e.object}
+			continue
+		}
 		parsed, faults := parseTemplate(e.object)
 		for _, f := range faults {
 			c.refuse(e, ReasonUndeclaredReference, e.objectField(fieldPath(f.path)), "%v", f.err)

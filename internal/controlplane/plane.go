@@ -1,0 +1,330 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+)
+
+const (
+	// startTimeout bounds Start when its context does not. Start takes about
+	// 4 s on two idle cores; a loaded machine may take ten times as long.
+	startTimeout = 3 * time.Minute
+	// stopGrace is how long a component may take to end by itself.
+	stopGrace = 10 * time.Second
+)
+
+// Plane is a control plane that was started, by this program or another. Its
+// methods may be called concurrently.
+type Plane struct {
+	options    Options
+	layout     layout
+	pki        *pki
+	admin      keyPair
+	prober     *prober
+	components []Component // the plane's own, in the order of their start
+
+	mu        sync.Mutex
+	state     *state
+	processes map[string]*process
+}
+
+// Start starts a control plane and returns when it is of use: the API server
+// is ready, the nodes are Ready and the namespace `default` has its service
+// account. In a directory whose plane runs it starts what is missing. When it
+// fails, what it started is stopped again; the error of a component that
+// exited is an *ExitError.
+func Start(ctx context.Context, o Options) (*Plane, error) {
+	o, err := o.withDefaults()
+	if err != nil {
+		return nil, err
+	}
+	l := layout{o.Dir}
+	if err := l.create(); err != nil {
+		return nil, err
+	}
+	release, err := lockFile(l.lock())
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	p, err := prepare(l, o)
+	if err != nil {
+		return nil, fmt.Errorf("cannot prepare a control plane in %q: %w", o.Dir, err)
+	}
+	before := p.running()
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	if err := p.start(ctx); err != nil {
+		p.stopAll(func(name string) bool { return !before[name] }, 0)
+		return nil, fmt.Errorf("cannot start a control plane in %q: %w", o.Dir, err)
+	}
+	return p, nil
+}
+
+// Open gives the plane that was started in dir before, whether it runs or not.
+// Without one the error wraps ErrNoPlane.
+func Open(dir string) (*Plane, error) {
+	l := layout{dir}
+	s, err := readState(l.state())
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		return nil, fmt.Errorf("%w: %q has no state.json", ErrNoPlane, dir)
+	}
+	keys, err := createPKI(l)
+	if err != nil {
+		return nil, err
+	}
+	o := Options{Dir: dir, BinDir: s.BinDir, Nodes: s.Nodes, Detached: s.Detached, ExtraAPIServerArgs: s.APIServerArgs}
+	return assemble(l, o, s, keys)
+}
+
+// prepare brings the directory into the state from which processes start.
+func prepare(l layout, o Options) (*Plane, error) {
+	s, err := readState(l.state())
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		s = &state{Format: stateFormat, Processes: map[string]record{}}
+	}
+	s.BinDir, s.Nodes, s.Detached, s.APIServerArgs = o.BinDir, o.Nodes, o.Detached, o.ExtraAPIServerArgs
+	if !anyAlive(s.Processes) {
+		if s.Ports, err = choosePorts(s.Ports); err != nil {
+			return nil, err
+		}
+	}
+	keys, err := createPKI(l)
+	if err != nil {
+		return nil, err
+	}
+	if err := writeKubeconfigs(l, keys, loopback(s.Ports.APIServer)); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(l.config("audit-policy.yaml"), o.AuditPolicy, 0o600); err != nil {
+		return nil, fmt.Errorf("cannot write the audit policy: %w", err)
+	}
+	if err := os.WriteFile(l.config("kwok.yaml"), []byte(kwokConfig), 0o600); err != nil {
+		return nil, fmt.Errorf("cannot write KWOK's configuration: %w", err)
+	}
+	return assemble(l, o, s, keys)
+}
+
+func assemble(l layout, o Options, s *state, keys *pki) (*Plane, error) {
+	admin, err := keys.api.issue(identities(l)[l.admin()])
+	if err != nil {
+		return nil, err
+	}
+	prober, err := newProber(l, keys)
+	if err != nil {
+		return nil, err
+	}
+	p := &Plane{
+		options: o, layout: l, pki: keys, admin: admin, prober: prober,
+		components: own(l, o, s.Ports), state: s, processes: map[string]*process{},
+	}
+	for name, r := range s.Processes {
+		p.processes[name] = &process{record: r}
+	}
+	return p, nil
+}
+
+func anyAlive(records map[string]record) bool {
+	for _, r := range records {
+		if (&process{record: r}).alive() {
+			return true
+		}
+	}
+	return false
+}
+
+// all lists the plane's own components and the added ones. The lock is held.
+func (p *Plane) all() []Component {
+	return append(slices.Clone(p.components), p.state.Added...)
+}
+
+func (p *Plane) find(name string) (Component, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := p.all()
+	i := slices.IndexFunc(all, func(c Component) bool { return c.Name == name })
+	if i < 0 {
+		return Component{}, fmt.Errorf("cannot find component %q in the plane", name)
+	}
+	return all[i], nil
+}
+
+func (p *Plane) process(name string) *process {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.processes[name]
+}
+
+func (p *Plane) running() map[string]bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	running := map[string]bool{}
+	for name, process := range p.processes {
+		running[name] = process.alive()
+	}
+	return running
+}
+
+// launch starts the process of c unless it runs, and records it.
+func (p *Plane) launch(c Component) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if old := p.processes[c.Name]; old != nil && old.alive() {
+		return nil
+	}
+	process, err := spawn(c, p.layout.log(c.Name), p.options.Detached)
+	if err != nil {
+		return err
+	}
+	p.processes[c.Name] = process
+	p.state.Processes[c.Name] = process.record
+	return p.state.write(p.layout.state())
+}
+
+// Run adds a component to the plane, or replaces the one with its name, and
+// waits until it is healthy. One that already runs as described is only waited
+// for. Components added by Run are stopped first and are never started by
+// Start: call Run again.
+func (p *Plane) Run(ctx context.Context, c Component) error {
+	release, err := lockFile(p.layout.lock())
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := p.add(c); err != nil {
+		return err
+	}
+	if err := p.launch(c); err != nil {
+		return err
+	}
+	return p.healthy(ctx, c)
+}
+
+// add records c. A process of another description under its name is stopped.
+func (p *Plane) add(c Component) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if slices.ContainsFunc(p.components, func(o Component) bool { return o.Name == c.Name }) {
+		return fmt.Errorf("cannot add component %q: the plane has one of its own", c.Name)
+	}
+	i := slices.IndexFunc(p.state.Added, func(o Component) bool { return o.Name == c.Name })
+	if i < 0 {
+		p.state.Added = append(p.state.Added, c)
+		return nil
+	}
+	old := p.state.Added[i]
+	p.state.Added[i] = c
+	if process := p.processes[c.Name]; process != nil && !old.same(c) {
+		return process.stop(stopGrace)
+	}
+	return nil
+}
+
+// healthy waits until c answers that it is.
+func (p *Plane) healthy(ctx context.Context, c Component) error {
+	p.options.progress("waiting for " + c.Name)
+	return until(ctx, c.Name, p.exitOf(c.Name), func(ctx context.Context) error { return p.prober.check(ctx, c) })
+}
+
+// Kill ends a component at once, as a crash would. It is not started again.
+func (p *Plane) Kill(component string) error {
+	if _, err := p.find(component); err != nil {
+		return err
+	}
+	if process := p.process(component); process != nil {
+		return process.stop(0)
+	}
+	return nil
+}
+
+// Restart ends a component when it runs, starts it and waits until it is
+// healthy.
+func (p *Plane) Restart(ctx context.Context, component string) error {
+	c, err := p.find(component)
+	if err != nil {
+		return err
+	}
+	if process := p.process(component); process != nil {
+		if err := process.stop(stopGrace); err != nil {
+			return err
+		}
+	}
+	if c.Name == kwok {
+		client, err := kubernetes.NewForConfig(p.AdminConfig())
+		if err != nil {
+			return fmt.Errorf("cannot make a client: %w", err)
+		}
+		return p.launchKWOK(ctx, client)
+	}
+	if err := p.launch(c); err != nil {
+		return err
+	}
+	return p.healthy(ctx, c)
+}
+
+// Stop ends every process of the plane, the added components first and etcd
+// last: asked to at first, killed after 10 seconds. A plane that is not
+// detached is one test's, nothing of which is needed again: it is killed at
+// once. The directory stays. It leaves no process behind, or says which.
+func (p *Plane) Stop() error {
+	release, err := lockFile(p.layout.lock())
+	if err != nil {
+		return err
+	}
+	defer release()
+	grace := time.Duration(0)
+	if p.options.Detached {
+		grace = stopGrace
+	}
+	return p.stopAll(func(string) bool { return true }, grace)
+}
+
+// stopAll ends the chosen processes: those that use the API server together,
+// then it, then etcd.
+func (p *Plane) stopAll(chosen func(name string) bool, grace time.Duration) error {
+	var failed []error
+	for _, wave := range p.waves() {
+		var wg sync.WaitGroup
+		errs := make([]error, len(wave))
+		for i, name := range wave {
+			if process := p.process(name); process != nil && chosen(name) {
+				wg.Go(func() { errs[i] = process.stop(grace) })
+			}
+		}
+		wg.Wait()
+		failed = append(failed, errs...)
+	}
+	return errors.Join(failed...)
+}
+
+// waves are the names of all processes in the order of their end, those of a
+// wave sorted.
+func (p *Plane) waves() [][]string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var clients, added []string
+	for _, name := range slices.Sorted(maps.Keys(p.processes)) {
+		isOwn := slices.ContainsFunc(p.components, func(c Component) bool { return c.Name == name })
+		switch {
+		case !isOwn:
+			added = append(added, name)
+		case name != etcd && name != apiServer:
+			clients = append(clients, name)
+		}
+	}
+	return [][]string{added, clients, {apiServer}, {etcd}}
+}

@@ -32,12 +32,12 @@ func (c *compiler) refuseCycles(err error) {
 	if err == nil {
 		return
 	}
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, e := range joined.Unwrap() {
-			c.refuseCycles(e)
-		}
-		return
+	for _, e := range split(err) {
+		c.refuseCycle(e)
 	}
+}
+
+func (c *compiler) refuseCycle(err error) {
 	var cycle *graph.CycleError
 	if !errors.As(err, &cycle) || len(cycle.Path) == 0 {
 		c.problems = append(c.problems, problem{index: len(c.entries), err: err})

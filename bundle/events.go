@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/truss-dev/truss/bundle/v1"
@@ -80,7 +81,7 @@ func ConditionEvents(prev, next *v1.BundleStatus) []Event {
 	}
 	var out []Event
 	for _, c := range next.Conditions {
-		if c.Status != metav1.ConditionTrue || holds(prev.Conditions, c.Type) {
+		if c.Status != metav1.ConditionTrue || meta.IsStatusConditionTrue(prev.Conditions, c.Type) {
 			continue
 		}
 		switch c.Type {
@@ -93,14 +94,4 @@ func ConditionEvents(prev, next *v1.BundleStatus) []Event {
 		}
 	}
 	return out
-}
-
-// holds reports whether a condition is True.
-func holds(conditions []metav1.Condition, kind string) bool {
-	for i := range conditions {
-		if conditions[i].Type == kind {
-			return conditions[i].Status == metav1.ConditionTrue
-		}
-	}
-	return false
 }

@@ -35,6 +35,7 @@ type goldenIn struct {
 type goldenWant struct {
 	Problems []goldenProblem `json:"problems,omitempty"`
 	Nodes    []goldenNode    `json:"nodes,omitempty"`
+	Order    []string        `json:"order,omitempty"`
 }
 
 type goldenProblem struct {
@@ -115,6 +116,9 @@ func observe(t *testing.T, c *goldenIn) goldenWant {
 	var want goldenWant
 	for i := range g.Len() {
 		want.Nodes = append(want.Nodes, observeNode(t, c, g, i))
+	}
+	for _, i := range g.Order() {
+		want.Order = append(want.Order, string(g.At(int(i)).ID))
 	}
 	return want
 }

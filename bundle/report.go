@@ -89,10 +89,20 @@ func mistakes(err error) (byNode map[string]*resource.InvalidError, ok bool) {
 	return byNode, true
 }
 
-// split gives the parts of a joined error.
+// split gives the parts of a joined error, also of one that was wrapped
+// since; never none.
 func split(err error) []error {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		return joined.Unwrap()
+	if joined, ok := err.(interface{ Unwrap() []error }); ok && len(joined.Unwrap()) > 0 {
+		var out []error
+		for _, e := range joined.Unwrap() {
+			out = append(out, split(e)...)
+		}
+		return out
+	}
+	if inner := errors.Unwrap(err); inner != nil {
+		if parts := split(inner); len(parts) > 1 {
+			return parts
+		}
 	}
 	return []error{err}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/truss-dev/truss/bundle/v1"
@@ -151,7 +152,9 @@ func (p *projection) conditions() []metav1.Condition {
 	}
 	for _, extra := range p.report.Conditions {
 		extra.Message = cut(extra.Message)
-		out = append(out, extra)
+		if meta.FindStatusCondition(out, extra.Type) == nil {
+			out = append(out, extra)
+		}
 	}
 	return p.timed(out, p.prev.Conditions)
 }

@@ -171,6 +171,13 @@ func TestStatusOfABundleThatDoesNotCompile(t *testing.T) {
 			error: `Error=True TerminalError: spec.resources[0].x: resource "a": no name`,
 			first: `spec.resources[0].x: resource "a": no name`,
 		},
+		"Wrapped": {
+			reason: "Context around the error hides none of its parts",
+			err:    fmt.Errorf("cannot compile: %w", errors.Join(mistake, &resource.InvalidError{Reason: ReasonCycle, Node: "b", Message: "cycle"})),
+			rows:   map[string][]string{"a": unknown, "b": unknown},
+			error:  "Error=True TerminalError: cannot compile: spec.resources[0].x: resource \"a\": no name\nresource \"b\": cycle",
+			first:  `spec.resources[0].x: resource "a": no name (and 1 more)`,
+		},
 		"Other": {
 			reason: "An error that names no resource is about all",
 			err:    errors.New("boom"),

@@ -5,6 +5,7 @@ import (
 	"math"
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -130,4 +131,25 @@ func TestFieldPathsCanBeRead(t *testing.T) {
 	if diff := cmp.Diff([]string{`.spec["a.b/c"][0][""]`, ".spec.plain"}, got); diff != "" {
 		t.Errorf("paths (-want +got):\n%s", diff)
 	}
+}
+
+func TestRendersMayRunAtOnce(t *testing.T) {
+	parsed := mustParse(t, map[string]any{"a": []any{"!{x}", "b !{x}"}, "static": map[string]any{}})
+	live := map[string]any{"k": "v"}
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			if _, err := parsed.render(map[string]value{"x": {data: live}}); err == nil {
+				t.Error("a map was printed into a string")
+			}
+			got, err := parsed.render(map[string]value{"x": {data: "v"}})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			// What a caller does to its own branches must not reach others.
+			got["a"].([]any)[0] = "changed"
+		})
+	}
+	group.Wait()
 }

@@ -1,0 +1,141 @@
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/truss-dev/truss/bundle"
+	v1 "github.com/truss-dev/truss/bundle/v1"
+	"github.com/truss-dev/truss/graph"
+	"github.com/truss-dev/truss/graph/executor"
+	"github.com/truss-dev/truss/graph/executor/writer"
+	"github.com/truss-dev/truss/graph/resource"
+	"github.com/truss-dev/truss/internal/reconciler"
+)
+
+// kind implements reconciler.Kind for Bundles.
+type kind struct {
+	// defaultServiceAccount writes the objects of Bundles that name none;
+	// empty means the manager itself.
+	defaultServiceAccount string
+	now                   func() time.Time
+}
+
+// New implements reconciler.Kind.
+func (k *kind) New() *v1.Bundle { return &v1.Bundle{} }
+
+// Owner implements reconciler.Kind.
+func (k *kind) Owner(b *v1.Bundle) *resource.Owner {
+	account := b.Spec.ServiceAccountName
+	if account == "" {
+		account = k.defaultServiceAccount
+	}
+	return &resource.Owner{
+		UID: b.UID, Kind: v1.GroupVersion.WithKind("Bundle"), Resource: "bundles",
+		Namespace: b.Namespace, Name: b.Name, Generation: b.Generation,
+		ServiceAccount: account, Manager: resource.ManagerCore, Finalizer: v1.Finalizer,
+	}
+}
+
+// Compile implements reconciler.Kind.
+func (k *kind) Compile(b *v1.Bundle) (*resource.Graph, error) { return bundle.Compile(b) }
+
+// Status implements reconciler.Kind.
+func (k *kind) Status(b *v1.Bundle, previous any, r *executor.Report) reconciler.Status {
+	before := k.before(b, previous)
+	if r.Failure != nil {
+		next := bundle.Status(before, bundle.Refused(b, r.Failure), k.now())
+		return k.changed(before, &next, nil)
+	}
+	report := bundle.Report{Observed: r.Owner.Generation, Nodes: nodes(r), SpecSize: bundle.SpecSize(b)}
+	for _, id := range r.ToDelete {
+		report.ToDelete = append(report.ToDelete, v1.ObjectToDelete{Group: id.Group, Version: id.Version, Kind: id.Kind, Name: id.Name})
+	}
+	report.Conditions = impersonation(r, report.Nodes)
+	next := bundle.Status(before, report, k.now())
+	return k.changed(before, &next, bundle.ResourceEvents(r.Len(), changes(r, report.Nodes)))
+}
+
+// Deleting implements reconciler.Kind.
+func (k *kind) Deleting(b *v1.Bundle, previous any, r *executor.TeardownReport) reconciler.Status {
+	before := k.before(b, previous)
+	left := make([]v1.ObjectToDelete, 0, len(r.Left))
+	for _, id := range r.Left {
+		left = append(left, v1.ObjectToDelete{Group: id.Group, Version: id.Version, Kind: id.Kind, Name: id.Name})
+	}
+	next := bundle.Deleting(before, bundle.Teardown{
+		Observed: b.Generation, Total: r.Total, Left: left, Failed: r.Failed, Reason: r.Reason, Message: r.Message,
+		SpecSize: bundle.SpecSize(b),
+	}, k.now())
+	return k.changed(before, &next, nil)
+}
+
+func (k *kind) before(b *v1.Bundle, previous any) *v1.BundleStatus {
+	if s, ok := previous.(*v1.BundleStatus); ok {
+		return s
+	}
+	return &b.Status
+}
+
+func (k *kind) changed(before, next *v1.BundleStatus, resources []bundle.Event) reconciler.Status {
+	s := reconciler.Status{Object: next, Changed: !equality.Semantic.DeepEqual(before, next)}
+	for _, e := range append(resources, bundle.ConditionEvents(before, next)...) {
+		message := e.Message
+		if e.Resource != "" {
+			message = fmt.Sprintf("%s: %s", e.Resource, e.Message)
+		}
+		s.Events = append(s.Events, reconciler.Event{Warning: e.Type == bundle.EventWarning, Reason: e.Reason, Message: message})
+	}
+	for _, t := range []string{v1.ConditionReady, v1.ConditionError} {
+		s.Urgent = s.Urgent || statusOf(before, t) != statusOf(next, t) && (statusOf(before, t) == metav1.ConditionTrue || statusOf(next, t) == metav1.ConditionTrue)
+	}
+	return s
+}
+
+func statusOf(s *v1.BundleStatus, kind string) metav1.ConditionStatus {
+	for i := range s.Conditions {
+		if s.Conditions[i].Type == kind {
+			return s.Conditions[i].Status
+		}
+	}
+	return ""
+}
+
+func nodes(r *executor.Report) []bundle.NodeReport {
+	out := make([]bundle.NodeReport, r.Len())
+	for i := range out {
+		n := r.Node(i)
+		out[i] = bundle.NodeReport{
+			Name: string(n.Name), State: n.State, Terminal: n.Terminal,
+			Reason: n.Reason, Message: n.Message, BlockedBy: n.BlockedBy,
+		}
+	}
+	return out
+}
+
+func changes(r *executor.Report, all []bundle.NodeReport) []bundle.Change {
+	out := make([]bundle.Change, 0, len(r.Moved))
+	for _, t := range r.Moved {
+		out = append(out, bundle.Change{NodeReport: all[t.Index], From: t.From})
+	}
+	return out
+}
+
+// impersonation is the condition of a Bundle whose namespace has not allowed
+// Truss to act as its service account.
+func impersonation(_ *executor.Report, all []bundle.NodeReport) []metav1.Condition {
+	i := slices.IndexFunc(all, func(n bundle.NodeReport) bool {
+		return n.Reason == writer.ReasonImpersonationForbidden && n.State != graph.Ready
+	})
+	if i < 0 {
+		return nil
+	}
+	return []metav1.Condition{{
+		Type: writer.ReasonImpersonationForbidden, Status: metav1.ConditionTrue,
+		Reason: writer.ReasonImpersonationForbidden, Message: all[i].Message,
+	}}
+}

@@ -20,6 +20,9 @@ import (
 const (
 	backoffInit = 800 * time.Millisecond
 	backoffMax  = 30 * time.Second
+	// kickedInit is the first backoff after a kick: a resource that appears is
+	// often served some moments later than it is announced.
+	kickedInit = 50 * time.Millisecond
 	// healthyAfter is how long a list and watch must have lasted for the next
 	// one to start at once.
 	healthyAfter = 10 * time.Second
@@ -68,14 +71,14 @@ func (r *runner) run(ctx context.Context) {
 			Logger:          &logger,
 			Clock:           r.store.observer.clock,
 		})
-	r.reset()
+	r.reset(backoffInit)
 	for ctx.Err() == nil {
 		started := r.store.clock.Now()
 		if err := reflector.ListAndWatchWithContext(ctx); err != nil && ctx.Err() == nil {
 			r.store.fail(unwrapRefusal(err))
 		}
 		if r.store.clock.Since(started) >= healthyAfter {
-			r.reset()
+			r.reset(backoffInit)
 			continue
 		}
 		if !r.pause(ctx) {
@@ -84,8 +87,8 @@ func (r *runner) run(ctx context.Context) {
 	}
 }
 
-func (r *runner) reset() {
-	r.backoff = wait.Backoff{Duration: backoffInit, Factor: 2, Jitter: 0.5, Steps: 10, Cap: backoffMax}
+func (r *runner) reset(first time.Duration) {
+	r.backoff = wait.Backoff{Duration: first, Factor: 2, Jitter: 0.5, Steps: 20, Cap: backoffMax}
 }
 
 // pause waits for the backoff or a kick, which also resets it. It returns false
@@ -97,7 +100,7 @@ func (r *runner) pause(ctx context.Context) bool {
 	case <-ctx.Done():
 		return false
 	case <-r.store.kick:
-		r.reset()
+		r.reset(kickedInit)
 	case <-t.C():
 	}
 	return true

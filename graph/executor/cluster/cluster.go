@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -45,6 +46,8 @@ type Client struct {
 	Dynamic dynamic.Interface
 	// Metadata reads, watches and deletes by metadata alone.
 	Metadata metadata.Interface
+
+	raw rest.Interface
 }
 
 // New makes the handle on the API server of cfg. Nothing is sent.
@@ -127,7 +130,13 @@ func (c *Cluster) newClient(a Account) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Client{Account: a, Dynamic: d, Metadata: m}, nil
+	plain := rest.CopyConfig(c.config)
+	plain.NegotiatedSerializer = scheme.Codecs.WithoutConversion()
+	raw, err := rest.UnversionedRESTClientForConfigAndClient(plain, shared)
+	if err != nil {
+		return nil, err
+	}
+	return &Client{Account: a, Dynamic: d, Metadata: m, raw: raw}, nil
 }
 
 // Forget drops the clients of an account that is no longer used. Clients

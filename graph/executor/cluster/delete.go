@@ -19,7 +19,8 @@ func (c *Client) Delete(ctx context.Context, r schema.GroupVersionResource, name
 	if err != nil {
 		return nil, fmt.Errorf("cannot encode options to delete %q: %w", name, err)
 	}
-	result := c.raw.Delete().AbsPath(pathOf(r, namespace, name)).
+	result := c.raw.Delete().AbsPath(prefixOf(r)).
+		NamespaceIfScoped(namespace, namespace != "").Resource(r.Resource).Name(name).
 		SetHeader("Content-Type", "application/json").SetHeader("Accept", "application/json").
 		Body(body).Do(ctx)
 	if err := result.Error(); err != nil { // Raw would lose the reason that the API server gave
@@ -39,13 +40,11 @@ func (c *Client) Delete(ctx context.Context, r schema.GroupVersionResource, name
 	return &left, nil
 }
 
-func pathOf(r schema.GroupVersionResource, namespace, name string) string {
-	p := path.Join("/apis", r.Group, r.Version)
+// prefixOf ends before the names, which the request checks: a name like ".." must
+// not become part of another object's path.
+func prefixOf(r schema.GroupVersionResource) string {
 	if r.Group == "" {
-		p = path.Join("/api", r.Version)
+		return path.Join("/api", r.Version)
 	}
-	if namespace != "" {
-		p = path.Join(p, "namespaces", namespace)
-	}
-	return path.Join(p, r.Resource, name)
+	return path.Join("/apis", r.Group, r.Version)
 }

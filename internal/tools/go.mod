@@ -1,6 +1,6 @@
 // Module tools pins the programs that check and generate Truss's code. It is
-// a leaf: their requirements never meet Truss's own. The Makefile builds them
-// into bin/tools.
+// a leaf: their requirements never meet Truss's own. The Makefile builds
+// golangci-lint into bin/tools; go generate runs controller-gen by go tool.
 module github.com/truss-dev/truss/internal/tools
 
 go 1.26.0

@@ -128,8 +128,9 @@ func simulatedNode(name string) *corev1.Node {
 	}
 }
 
-// nodesReady gives nil when each of the plane's nodes is Ready and pods may be
-// scheduled on it.
+// nodesReady gives nil when each of the plane's nodes is Ready, pods may be
+// scheduled on it, and the KWOK that runs now holds it: Ready alone may date
+// from an earlier run.
 func nodesReady(ctx context.Context, client kubernetes.Interface, count int) error {
 	for i := range count {
 		node, err := client.CoreV1().Nodes().Get(ctx, nodeName(i), metav1.GetOptions{})
@@ -141,6 +142,10 @@ func nodesReady(ctx context.Context, client kubernetes.Interface, count int) err
 		})
 		if !ready || len(node.Spec.Taints) > 0 {
 			return errors.New("node " + node.Name + " is not ready")
+		}
+		_, err = client.CoordinationV1().Leases(corev1.NamespaceNodeLease).Get(ctx, node.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
 		}
 	}
 	return nil

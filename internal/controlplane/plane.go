@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -63,8 +64,8 @@ func Start(ctx context.Context, o Options) (*Plane, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
 	if err := p.start(ctx); err != nil {
-		p.stopAll(func(name string) bool { return !before[name] }, 0)
-		return nil, fmt.Errorf("cannot start a control plane in %q: %w", o.Dir, err)
+		left := p.stopAll(func(name string) bool { return !before[name] }, 0)
+		return nil, errors.Join(fmt.Errorf("cannot start a control plane in %q: %w", o.Dir, err), left)
 	}
 	return p, nil
 }
@@ -72,6 +73,10 @@ func Start(ctx context.Context, o Options) (*Plane, error) {
 // Open gives the plane that was started in dir before, whether it runs or not.
 // Without one the error wraps ErrNoPlane.
 func Open(dir string) (*Plane, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot resolve directory %q: %w", dir, err)
+	}
 	l := layout{dir}
 	s, err := readState(l.state())
 	if err != nil {
@@ -247,6 +252,23 @@ func (p *Plane) Kill(component string) error {
 	}
 	if process := p.process(component); process != nil {
 		return process.stop(0)
+	}
+	return nil
+}
+
+// Signal sends a signal to a component that runs: SIGSTOP makes it hang, as an
+// overloaded machine would, until SIGCONT.
+func (p *Plane) Signal(component string, s os.Signal) error {
+	process := p.process(component)
+	if process == nil || !process.alive() {
+		return fmt.Errorf("cannot signal component %q: it does not run", component)
+	}
+	found, err := os.FindProcess(process.PID)
+	if err != nil {
+		return fmt.Errorf("cannot find component %q: %w", component, err)
+	}
+	if err := found.Signal(s); err != nil {
+		return fmt.Errorf("cannot signal component %q: %w", component, err)
 	}
 	return nil
 }

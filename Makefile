@@ -10,7 +10,7 @@ TOOLS := $(BIN)/tools
 
 # Without git (a source archive) the binary reports its build information.
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
-LDFLAGS := -s -w $(if $(VERSION),-X main.version=$(VERSION))
+LDFLAGS := -s -w $(if $(VERSION),-X github.com/truss-dev/truss/internal/version.stamped=$(VERSION))
 
 # Packages tested at once. Several of them start a control plane of their own.
 TEST_PARALLEL ?= 2

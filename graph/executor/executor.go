@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -63,6 +64,7 @@ type Executor struct {
 	wake        func(types.NamespacedName)
 	ownerWrites int
 	now         func() time.Time
+	generations atomic.Uint64
 
 	mu    sync.Mutex
 	works map[types.UID]*work

@@ -41,6 +41,10 @@ type generation struct {
 	limit           limiter
 	writes          atomic.Int64
 	serial          atomic.Uint64
+	// stamp counts changes of what is shown of the nodes; id tells generations
+	// apart.
+	stamp atomic.Uint64
+	id    uint64
 
 	// record guards the inventory of this generation.
 	record recordState
@@ -62,7 +66,7 @@ func newGeneration(x *Executor, o *resource.Owner, g *resource.Graph) (*generati
 		return nil, err
 	}
 	n := &generation{
-		x: x, owner: o, account: account, client: client, graph: g,
+		x: x, id: x.generations.Add(1), owner: o, account: account, client: client, graph: g,
 		run: graph.NewRun(g), nodes: make([]node, g.Len()),
 		index:   make(map[resource.Identity]int, g.Len()),
 		readers: make([]bool, g.Len()),

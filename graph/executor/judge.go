@@ -59,6 +59,9 @@ func (g *generation) conclude(i int, v *verdict) {
 		v.since = was.since
 	}
 	n.verdict.Store(v)
+	if was == nil || was.state != v.state || was.reason != v.reason || was.message != v.message {
+		g.stamp.Add(1)
+	}
 	if was == nil || was.state != v.state {
 		g.entered(n, v)
 	}

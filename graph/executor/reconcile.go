@@ -228,6 +228,7 @@ func (w *work) report(g *generation, yielded bool) *Report {
 	rep := &Report{
 		Owner: g.owner, Counts: g.run.Counts(), Moved: g.run.Drain(), generation: g,
 		ToDelete: r.left(), Superseded: g.run.Superseded(), Begun: g.begun,
+		Stamp: g.stamp.Load() + g.id<<32,
 	}
 	now := w.x.now()
 	g.mu.Lock()

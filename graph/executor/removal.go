@@ -192,18 +192,25 @@ func (r *removal) failed(p *place, f *writer.Failure) *verdict {
 	return v
 }
 
+// Object names a recorded object and the version it was written in.
+type Object struct {
+	resource.Identity
+	Version string
+}
+
 // left lists what is not gone yet, sorted.
-func (r *removal) left() []resource.Identity {
+func (r *removal) left() []Object {
 	if r == nil {
 		return nil
 	}
-	var out []resource.Identity
+	var out []Object
 	for i := range r.graph.Len() {
 		if r.run.State(i) != graph.Ready {
-			out = append(out, r.graph.At(i).Payload.Identity)
+			e := &r.graph.At(i).Payload
+			out = append(out, Object{e.Identity, e.Version})
 		}
 	}
-	slices.SortFunc(out, resource.Identity.Compare)
+	slices.SortFunc(out, func(a, b Object) int { return a.Compare(b.Identity) })
 	return out
 }
 

@@ -23,11 +23,14 @@ type Report struct {
 	// Moved are the nodes whose state changed since the last report.
 	Moved []graph.Transition
 	// ToDelete are objects of older graphs that are not gone yet, sorted.
-	ToDelete []resource.Identity
+	ToDelete []Object
 	// RequeueAfter is when to come back without an event; zero for never.
 	RequeueAfter time.Duration
 	// Begun is when this generation was first seen.
 	Begun time.Time
+
+	// Stamp changes whenever a state, reason or message does.
+	Stamp uint64
 
 	generation *generation
 }

@@ -112,6 +112,9 @@ func (g *generation) locate(n *node) (*observer.Item, *verdict) {
 }
 
 func (n *node) unwatched(err error) *verdict {
+	if f := writer.Classify(n.def.Identity, err); f.Reason == writer.ReasonImpersonationForbidden {
+		return n.of(f)
+	}
 	if observer.ReasonOf(err) == observer.WatchForbidden {
 		return waiting(ReasonWatchForbidden, watchMessage(err))
 	}

@@ -26,7 +26,7 @@ type TeardownReport struct {
 	Done bool
 	// Total is the number of recorded objects, Left those not gone yet, sorted.
 	Total int
-	Left  []resource.Identity
+	Left  []Object
 	// Reason and Message explain the first obstacle; Failed says that it needs
 	// somebody's help.
 	Failed          bool

@@ -23,6 +23,9 @@ func (f feed) Transformer() cache.TransformFunc {
 }
 
 func (f feed) record(v any) (*record, error) {
+	if f.s.key.MetadataOnly && f.s.kind.Kind == "" {
+		f.s.kind = f.s.observer.kindOf(f.s.key.Resource)
+	}
 	return f.s.observer.transform.record(v, f.s.kind, f.s.key.Slim)
 }
 

@@ -8,7 +8,8 @@ import (
 // Item is one object as a store knows it.
 type Item struct {
 	// Object is the object without managedFields. It is shared: do not modify
-	// it. Objects of metadata watches hold apiVersion, kind and metadata.
+	// it. Objects of metadata watches hold apiVersion, kind and metadata; the
+	// kind is empty unless a mapping of the resource was asked for before.
 	Object *unstructured.Unstructured
 	// Fields is what our own field manager owns; empty for metadata watches.
 	Fields Fields

@@ -29,7 +29,7 @@ func (k *Kinds) handle(e Event) {
 	}
 }
 
-// crdEvent marks what is known as old. A CRD in use is read again by Run, which
+// crdEvent marks what is known as old. A CRD in use is read again by run, which
 // tells whether anything about it changed; a status written by the API server
 // is none.
 func (k *Kinds) crdEvent(e Event) {
@@ -81,12 +81,12 @@ func (k *Kinds) signal() {
 	}
 }
 
-// Run reads changed CRDs again until ctx is done.
-func (k *Kinds) Run(ctx context.Context) error {
+// run reads changed CRDs again until ctx is done.
+func (k *Kinds) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-k.wake:
 		}
 		for _, name := range k.takeDirty() {

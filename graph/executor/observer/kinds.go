@@ -67,7 +67,8 @@ type kindEntry struct {
 	told   *crdInfo // what onChange was last called for
 }
 
-// NewKinds makes the registry; before the observer runs. onChange is called
+// NewKinds makes the registry; before the observer runs, with which it runs.
+// onChange is called
 // when the rules of a kind changed, and when a kind that was asked for may have
 // come or gone. It must not block.
 func NewKinds(o *Observer, onChange func(schema.GroupKind)) *Kinds {
@@ -80,7 +81,7 @@ func NewKinds(o *Observer, onChange func(schema.GroupKind)) *Kinds {
 		dirty:    map[string]struct{}{},
 		wake:     make(chan struct{}, 1),
 	}
-	o.listen(k.handle)
+	o.attach(k.handle, k.run)
 	k.crds = o.Acquire(Key{Resource: crdResource, MetadataOnly: true, Slim: true})
 	k.apis = o.Acquire(Key{Resource: apiServiceResource, MetadataOnly: true, Slim: true})
 	return k

@@ -46,6 +46,7 @@ type Observer struct {
 	ctx       context.Context // set by Run
 	stores    map[Key]*Store
 	listeners []func(Event)
+	tasks     []func(context.Context)
 	running   sync.WaitGroup
 }
 
@@ -101,6 +102,9 @@ func (o *Observer) begin(ctx context.Context) error {
 	for _, s := range o.stores {
 		o.start(s)
 	}
+	for _, task := range o.tasks {
+		o.running.Go(func() { task(ctx) })
+	}
 	return nil
 }
 
@@ -130,12 +134,10 @@ func (o *Observer) start(s *Store) {
 	}
 	ctx, cancel := context.WithCancel(o.ctx)
 	s.cancel = cancel
-	o.running.Add(1)
-	go func() {
-		defer o.running.Done()
+	o.running.Go(func() {
 		defer cancel()
 		o.feed(ctx, s)
-	}()
+	})
 }
 
 func (o *Observer) feed(ctx context.Context, s *Store) {
@@ -143,9 +145,6 @@ func (o *Observer) feed(ctx context.Context, s *Store) {
 	if err != nil {
 		s.fail(err)
 		return
-	}
-	if kind, ok := o.cluster.KindFor(s.key.Resource); ok {
-		s.kind = kind
 	}
 	r := &runner{store: s, source: newSource(client, s.key)}
 	r.run(ctx)
@@ -231,12 +230,13 @@ func (o *Observer) Sizes() (stores, objects int) {
 	return len(o.stores), objects
 }
 
-// listen adds a handler inside the package. Only before Run: afterwards the
-// list is read without the mutex.
-func (o *Observer) listen(h func(Event)) {
+// attach adds a handler inside the package and what Run runs for it. Only before
+// Run: afterwards the handlers are read without the mutex.
+func (o *Observer) attach(h func(Event), task func(context.Context)) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.listeners = append(o.listeners, h)
+	o.tasks = append(o.tasks, task)
 }
 
 func (o *Observer) tell(e Event) {
@@ -246,4 +246,13 @@ func (o *Observer) tell(e Event) {
 	if o.handler != nil {
 		o.handler(e)
 	}
+}
+
+// kindOf returns the kind of a resource as far as it was discovered before; the
+// group and version alone if it was not.
+func (o *Observer) kindOf(r schema.GroupVersionResource) schema.GroupVersionKind {
+	if kind, ok := o.cluster.KindFor(r); ok {
+		return kind
+	}
+	return r.GroupVersion().WithKind("")
 }

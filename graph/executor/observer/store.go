@@ -21,6 +21,7 @@ type Store struct {
 	clock    clock.PassiveClock
 	cancel   context.CancelFunc
 	kick     chan struct{}
+	kind     schema.GroupVersionKind // the reflector's goroutine alone uses it
 
 	// Owned by the observer's mutex.
 	users int
@@ -28,7 +29,6 @@ type Store struct {
 	idle  clock.Timer
 
 	mu       sync.RWMutex
-	kind     schema.GroupVersionKind
 	views    map[types.NamespacedName]*view
 	owners   *ownerIndex // nil until ByOwner was called
 	graves   graveyard

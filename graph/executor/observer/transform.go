@@ -20,7 +20,7 @@ type transformer struct {
 }
 
 // record builds the stored form of an object. kind is that of the watched
-// resource and replaces PartialObjectMetadata.
+// resource and replaces PartialObjectMetadata; it may be empty.
 func (t *transformer) record(v any, kind schema.GroupVersionKind, slim bool) (*record, error) {
 	switch o := v.(type) {
 	case *record:
@@ -135,9 +135,7 @@ func (t *transformer) partial(p *metav1.PartialObjectMetadata, kind schema.Group
 		return nil, fmt.Errorf("cannot convert the metadata of %q: %w", p.Name, err)
 	}
 	u := &unstructured.Unstructured{Object: object}
-	if kind.Kind != "" {
-		u.SetGroupVersionKind(kind)
-	}
+	u.SetGroupVersionKind(kind)
 	return t.whole(u, slim), nil
 }
 

@@ -1,7 +1,6 @@
 package observer
 
 import (
-	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -125,10 +124,7 @@ func TestStoreFollowsACRDThatComesAndGoes(t *testing.T) {
 	w := newWorld(t)
 	seen := &log{}
 	obs := New(w.cluster, Options{Handler: seen.add})
-	kinds := NewKinds(obs, nil) // kicks the stores on CRD events
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() { _ = kinds.Run(ctx) }()
+	NewKinds(obs, nil) // kicks the stores on CRD events
 	w.start(obs)
 
 	later := schema.GroupVersionResource{Group: "later.example.com", Version: "v1", Resource: "laters"}

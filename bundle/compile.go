@@ -66,9 +66,11 @@ type entry struct {
 	// references are those that passed their checks, in the order of the spec.
 	references []*reference
 	byName     map[string]*reference
-	// named are all declared names, sorted, also of references with mistakes.
-	named   []string
-	example *renderer
+	// named are all declared names, sorted, also of references with mistakes;
+	// declares is the same as a set.
+	named    []string
+	declares map[string]bool
+	example  *renderer
 }
 
 // problem is a mistake and the place that decides its rank among others.

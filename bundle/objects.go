@@ -1,9 +1,6 @@
 package bundle
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // bindObjects parses the objects and checks that each placeholder names a
 // reference of its resource.
@@ -33,7 +30,7 @@ func (c *compiler) bindSlot(e *entry, s *slot) {
 	}
 	s.encode = e.isSecret() && len(s.path) == 2 && s.under("data")
 	for _, p := range s.text {
-		if p.reference == "" || e.declares(p.reference) {
+		if p.reference == "" || e.declares[p.reference] {
 			continue
 		}
 		c.refuse(e, ReasonUndeclaredReference, e.objectField(fieldPath(s.path)),
@@ -48,11 +45,6 @@ func (s *slot) isIdentity() bool {
 		return s.under("apiVersion") || s.under("kind")
 	}
 	return len(s.path) == 2 && (s.under("metadata", "name") || s.under("metadata", "namespace"))
-}
-
-// declares reports whether a name is declared, be it with a mistake of its own.
-func (e *entry) declares(name string) bool {
-	return slices.Contains(e.named, name)
 }
 
 // declared lists the names an author may have meant.

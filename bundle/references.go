@@ -29,7 +29,11 @@ type reference struct {
 // bindReferences checks every reference and gives each named one its reader.
 func (c *compiler) bindReferences() {
 	for _, e := range c.entries {
+		if len(e.source.References) == 0 {
+			continue
+		}
 		e.byName = make(map[string]*reference, len(e.source.References))
+		e.declares = make(map[string]bool, len(e.source.References))
 		for i := range e.source.References {
 			c.bindReference(e, i)
 		}
@@ -76,12 +80,13 @@ func (c *compiler) declare(e *entry, name, field string) bool {
 			"%q is not the name of a reference; use letters, digits, '-' and '.'", excerpt(name))
 		return false
 	}
-	if slices.Contains(e.named, name) {
+	if e.declares[name] {
 		c.refuse(e, ReasonDuplicateReference, field+".name",
 			"two references of this resource are named %q; rename one", excerpt(name))
 		return false
 	}
 	e.named = append(e.named, name)
+	e.declares[name] = true
 	return true
 }
 

@@ -65,8 +65,10 @@ func (t *transformer) metadata(v any, slim bool) any {
 			continue
 		}
 		switch k {
-		case "name", "uid", "resourceVersion", "creationTimestamp":
+		case "name", "uid", "resourceVersion":
 			out[t.strings.one(k)] = v
+		case "labels", "ownerReferences", "finalizers":
+			out[t.strings.one(k)] = t.strings.value(v, t.shared)
 		case "annotations":
 			out[t.strings.one(k)] = t.rebuilt(v)
 		default:

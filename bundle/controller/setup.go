@@ -58,7 +58,10 @@ func Setup(m manager.Manager, o Options) error {
 		Reader: m.GetClient(), Executor: x, Writer: reconciler.NewOwnerWriter(own.Dynamic),
 		Recorder: m.GetEventRecorder("truss"), Metrics: o.Metrics,
 	})
-	c, err := controller.New("bundle", m, controller.Options{Reconciler: r, MaxConcurrentReconciles: workers})
+	anyName := true // several managers in one process are no mistake
+	c, err := controller.New("bundle", m, controller.Options{
+		Reconciler: r, MaxConcurrentReconciles: workers, SkipNameValidation: &anyName,
+	})
 	if err != nil {
 		return err
 	}

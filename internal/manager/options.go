@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
+	"k8s.io/client-go/rest"
 )
 
 // namespaceFile is where a pod finds its namespace.
@@ -37,6 +39,11 @@ type Options struct {
 	Verbose bool
 	// Version is shown in the user agent.
 	Version string
+
+	// Config is used instead of Kubeconfig when it is set.
+	Config *rest.Config
+	// Registry takes the metrics; the one that is served by default.
+	Registry prometheus.Registerer
 }
 
 // AddFlags adds the flags to a set, with their defaults.

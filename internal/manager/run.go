@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -42,7 +43,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	log := logger(o.Verbose)
 	ctrl.SetLogger(log)
-	cfg, err := config(o.Kubeconfig)
+	cfg, err := o.config()
 	if err != nil {
 		return err
 	}
@@ -67,7 +68,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer handle.Close()
-	meters := metrics.New(ctrlmetrics.Registry, series(o.OwnerSeries)...)
+	meters := metrics.New(o.registry(), series(o.OwnerSeries)...)
 	err = controller.Setup(m, controller.Options{
 		Cluster: handle, DefaultServiceAccount: o.DefaultServiceAccount, Metrics: meters,
 		Executor: executor.Options{
@@ -89,15 +90,27 @@ func logger(verbose bool) logr.Logger {
 	return logr.FromSlogHandler(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 }
 
-func config(kubeconfig string) (*rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = kubeconfig
-	cfg, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
-	if err != nil {
-		return nil, fmt.Errorf("cannot find an API server: %w", err)
+func (o *Options) config() (*rest.Config, error) {
+	cfg := o.Config
+	if cfg == nil {
+		rules := clientcmd.NewDefaultClientConfigLoadingRules()
+		rules.ExplicitPath = o.Kubeconfig
+		loaded, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
+		if err != nil {
+			return nil, fmt.Errorf("cannot find an API server: %w", err)
+		}
+		cfg = loaded
 	}
+	cfg = rest.CopyConfig(cfg)
 	cfg.QPS = -1 // the API server's priority and fairness is the brake
 	return cfg, nil
+}
+
+func (o *Options) registry() prometheus.Registerer {
+	if o.Registry != nil {
+		return o.Registry
+	}
+	return ctrlmetrics.Registry
 }
 
 func series(owners bool) []metrics.Option {

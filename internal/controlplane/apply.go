@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
@@ -26,6 +27,11 @@ const fieldManager = "truss-local"
 // kindPatience is how long a manifest may wait for the kind that an earlier
 // one defines.
 const kindPatience = 20 * time.Second
+
+// definitionResource is where CRDs live.
+var definitionResource = schema.GroupVersionResource{
+	Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
+}
 
 // applier writes manifests with server-side apply.
 type applier struct {
@@ -48,7 +54,8 @@ func newApplier(c *rest.Config) (*applier, error) {
 // Apply writes the objects of the manifests, each a stream of YAML documents,
 // in their order and as the plane's administrator. An object whose kind is not
 // served yet is tried again until a definition written before it is in effect.
-// Applying the same again changes nothing.
+// It returns when every kind that they define is served. Applying the same
+// again changes nothing.
 func (p *Plane) Apply(ctx context.Context, manifests ...[]byte) error {
 	a, err := newApplier(p.AdminConfig())
 	if err != nil {
@@ -58,6 +65,7 @@ func (p *Plane) Apply(ctx context.Context, manifests ...[]byte) error {
 }
 
 func (a *applier) apply(ctx context.Context, manifests ...[]byte) error {
+	var definitions []string
 	for _, manifest := range manifests {
 		objects, err := decode(manifest)
 		if err != nil {
@@ -67,9 +75,45 @@ func (a *applier) apply(ctx context.Context, manifests ...[]byte) error {
 			if err := a.one(ctx, object); err != nil {
 				return fmt.Errorf("cannot apply %s %q: %w", object.GetKind(), object.GetName(), err)
 			}
+			definitions = appendDefinition(definitions, object)
+		}
+	}
+	for _, name := range definitions {
+		if err := a.established(ctx, name); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+func appendDefinition(names []string, object *unstructured.Unstructured) []string {
+	if object.GetKind() != "CustomResourceDefinition" {
+		return names
+	}
+	return append(names, object.GetName())
+}
+
+// established waits until the kind that a CRD defines is served.
+func (a *applier) established(ctx context.Context, name string) error {
+	patience, cancel := context.WithTimeout(ctx, kindPatience)
+	defer cancel()
+	never := func() error { return nil }
+	return until(patience, "the kind of "+name, never, func(ctx context.Context) error {
+		crd, err := a.client.Resource(definitionResource).Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		conditions, _, err := unstructured.NestedSlice(crd.Object, "status", "conditions")
+		if err != nil {
+			return err
+		}
+		for _, c := range conditions {
+			if c, ok := c.(map[string]any); ok && c["type"] == "Established" && c["status"] == "True" {
+				return nil
+			}
+		}
+		return fmt.Errorf("%s is not established", name)
+	})
 }
 
 // one retries while the kind is unknown: to the mapper, or (just after its

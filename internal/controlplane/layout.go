@@ -26,6 +26,16 @@ func (l layout) kubeconfig(component string) string {
 	return l.config(component + ".kubeconfig")
 }
 
+// everything lists what a plane leaves in its directory. The state comes last:
+// while it is there, the rest can be found and removed.
+func (l layout) everything() []string {
+	return []string{l.pki(""), l.config(""), l.logs(), l.etcdData(), l.stages(), l.admin(), l.lock(), l.state()}
+}
+
+// ConfigPath is where a component of the given plane may keep a file of its
+// own: DIR/etc/NAME. Purge removes it.
+func (p *Plane) ConfigPath(name string) string { return p.layout.config(name) }
+
 // create makes the directories. All are closed to other users of the machine:
 // they hold keys, Secrets (etcd) and request logs.
 func (l layout) create() error {

@@ -79,6 +79,9 @@ func TestStopLeavesNoProcessAndTheNextStartKeepsPortsAndData(t *testing.T) {
 	for name, pid := range before {
 		g.Expect(exists(pid)).To(BeFalse(), name)
 	}
+	for _, s := range p.Status(t.Context()) {
+		g.Expect(s.State).To(Equal(controlplane.Stopped), "%s was not lost but stopped", s.Name)
+	}
 	again := controlplanetest.Start(t, controlplane.Options{Dir: dir, Nodes: 1})
 	g.Expect(again.Server()).To(Equal(p.Server()), "kubeconfigs stay valid")
 	_, err := controlplanetest.Client(t, again).CoreV1().Namespaces().Get(t.Context(), namespace, metav1.GetOptions{})

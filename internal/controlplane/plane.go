@@ -4,23 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
-
-	"k8s.io/client-go/kubernetes"
 )
 
-const (
-	// startTimeout bounds Start when its context does not. Start takes about
-	// 4 s on two idle cores; a loaded machine may take ten times as long.
-	startTimeout = 3 * time.Minute
-	// stopGrace is how long a component may take to end by itself.
-	stopGrace = 10 * time.Second
-)
+// startTimeout bounds Start when its context does not. Start takes about 4 s
+// on two idle cores; a loaded machine may take ten times as long.
+const startTimeout = 3 * time.Minute
 
 // Plane is a control plane that was started, by this program or another. Its
 // methods may be called concurrently.
@@ -84,6 +77,9 @@ func Open(dir string) (*Plane, error) {
 	}
 	if s == nil {
 		return nil, fmt.Errorf("%w: %q has no state.json", ErrNoPlane, dir)
+	}
+	if err := l.create(); err != nil { // a purge may have been cut short
+		return nil, err
 	}
 	keys, err := createPKI(l)
 	if err != nil {
@@ -198,155 +194,4 @@ func (p *Plane) launch(c Component) error {
 	p.processes[c.Name] = process
 	p.state.Processes[c.Name] = process.record
 	return p.state.write(p.layout.state())
-}
-
-// Run adds a component to the plane, or replaces the one with its name, and
-// waits until it is healthy. One that already runs as described is only waited
-// for. Components added by Run are stopped first and are never started by
-// Start: call Run again.
-func (p *Plane) Run(ctx context.Context, c Component) error {
-	release, err := lockFile(p.layout.lock())
-	if err != nil {
-		return err
-	}
-	defer release()
-	if err := p.add(c); err != nil {
-		return err
-	}
-	if err := p.launch(c); err != nil {
-		return err
-	}
-	return p.healthy(ctx, c)
-}
-
-// add records c. A process of another description under its name is stopped.
-func (p *Plane) add(c Component) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if slices.ContainsFunc(p.components, func(o Component) bool { return o.Name == c.Name }) {
-		return fmt.Errorf("cannot add component %q: the plane has one of its own", c.Name)
-	}
-	i := slices.IndexFunc(p.state.Added, func(o Component) bool { return o.Name == c.Name })
-	if i < 0 {
-		p.state.Added = append(p.state.Added, c)
-		return nil
-	}
-	old := p.state.Added[i]
-	p.state.Added[i] = c
-	if process := p.processes[c.Name]; process != nil && !old.same(c) {
-		return process.stop(stopGrace)
-	}
-	return nil
-}
-
-// healthy waits until c answers that it is.
-func (p *Plane) healthy(ctx context.Context, c Component) error {
-	p.options.progress("waiting for " + c.Name)
-	return until(ctx, c.Name, p.exitOf(c.Name), func(ctx context.Context) error { return p.prober.check(ctx, c) })
-}
-
-// Kill ends a component at once, as a crash would. It is not started again.
-func (p *Plane) Kill(component string) error {
-	if _, err := p.find(component); err != nil {
-		return err
-	}
-	if process := p.process(component); process != nil {
-		return process.stop(0)
-	}
-	return nil
-}
-
-// Signal sends a signal to a component that runs: SIGSTOP makes it hang, as an
-// overloaded machine would, until SIGCONT.
-func (p *Plane) Signal(component string, s os.Signal) error {
-	process := p.process(component)
-	if process == nil || !process.alive() {
-		return fmt.Errorf("cannot signal component %q: it does not run", component)
-	}
-	found, err := os.FindProcess(process.PID)
-	if err != nil {
-		return fmt.Errorf("cannot find component %q: %w", component, err)
-	}
-	if err := found.Signal(s); err != nil {
-		return fmt.Errorf("cannot signal component %q: %w", component, err)
-	}
-	return nil
-}
-
-// Restart ends a component when it runs, starts it and waits until it is
-// healthy.
-func (p *Plane) Restart(ctx context.Context, component string) error {
-	c, err := p.find(component)
-	if err != nil {
-		return err
-	}
-	if process := p.process(component); process != nil {
-		if err := process.stop(stopGrace); err != nil {
-			return err
-		}
-	}
-	if c.Name == kwok {
-		client, err := kubernetes.NewForConfig(p.AdminConfig())
-		if err != nil {
-			return fmt.Errorf("cannot make a client: %w", err)
-		}
-		return p.launchKWOK(ctx, client)
-	}
-	if err := p.launch(c); err != nil {
-		return err
-	}
-	return p.healthy(ctx, c)
-}
-
-// Stop ends every process of the plane, the added components first and etcd
-// last: asked to at first, killed after 10 seconds. A plane that is not
-// detached is one test's, nothing of which is needed again: it is killed at
-// once. The directory stays. It leaves no process behind, or says which.
-func (p *Plane) Stop() error {
-	release, err := lockFile(p.layout.lock())
-	if err != nil {
-		return err
-	}
-	defer release()
-	grace := time.Duration(0)
-	if p.options.Detached {
-		grace = stopGrace
-	}
-	return p.stopAll(func(string) bool { return true }, grace)
-}
-
-// stopAll ends the chosen processes: those that use the API server together,
-// then it, then etcd.
-func (p *Plane) stopAll(chosen func(name string) bool, grace time.Duration) error {
-	var failed []error
-	for _, wave := range p.waves() {
-		var wg sync.WaitGroup
-		errs := make([]error, len(wave))
-		for i, name := range wave {
-			if process := p.process(name); process != nil && chosen(name) {
-				wg.Go(func() { errs[i] = process.stop(grace) })
-			}
-		}
-		wg.Wait()
-		failed = append(failed, errs...)
-	}
-	return errors.Join(failed...)
-}
-
-// waves are the names of all processes in the order of their end, those of a
-// wave sorted.
-func (p *Plane) waves() [][]string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var clients, added []string
-	for _, name := range slices.Sorted(maps.Keys(p.processes)) {
-		isOwn := slices.ContainsFunc(p.components, func(c Component) bool { return c.Name == name })
-		switch {
-		case !isOwn:
-			added = append(added, name)
-		case name != etcd && name != apiServer:
-			clients = append(clients, name)
-		}
-	}
-	return [][]string{added, clients, {apiServer}, {etcd}}
 }

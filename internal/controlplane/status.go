@@ -13,11 +13,11 @@ const (
 	Healthy State = "Healthy"
 	// Unhealthy components run and do not say so.
 	Unhealthy State = "Unhealthy"
-	// Exited components were started and are gone: they crashed, were killed
-	// or stopped.
+	// Exited components were started and are gone, though Stop did not ask
+	// them to: they crashed or were killed.
 	Exited State = "Exited"
-	// NotStarted components never ran.
-	NotStarted State = "NotStarted"
+	// Stopped components were stopped with the plane, or never started.
+	Stopped State = "Stopped"
 )
 
 // State says how a component is doing.
@@ -72,7 +72,7 @@ func (p *Plane) Status(ctx context.Context) []Status {
 }
 
 func (p *Plane) statusOf(ctx context.Context, c Component) Status {
-	s := Status{Name: c.Name, State: NotStarted, LogPath: p.layout.log(c.Name)}
+	s := Status{Name: c.Name, State: Stopped, LogPath: p.layout.log(c.Name)}
 	process := p.process(c.Name)
 	if process == nil {
 		return s

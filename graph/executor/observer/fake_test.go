@@ -25,6 +25,7 @@ type fakeAPI struct {
 	objects  []*unstructured.Unstructured
 	refusal  int // status of every request; 0 for none
 	requests int
+	lists    int         // requests for all objects, streamed or not
 	events   chan string // raw lines for the open watch
 }
 
@@ -73,9 +74,21 @@ func (f *fakeAPI) expire() {
 	f.events <- `{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Expired","code":410,"message":"too old"}}`
 }
 
+// cut ends the open watch without an error.
+func (f *fakeAPI) cut() { f.events <- "" }
+
+func (f *fakeAPI) listed() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.lists
+}
+
 func (f *fakeAPI) serve(w http.ResponseWriter, r *http.Request) {
 	f.mu.Lock()
 	f.requests++
+	if q := r.URL.Query(); q.Get("watch") == "" || q.Get("sendInitialEvents") == "true" {
+		f.lists++
+	}
 	refusal, version, objects := f.refusal, f.version, f.objects
 	f.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
@@ -104,6 +117,9 @@ func (f *fakeAPI) stream(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 			return
 		case line := <-f.events:
+			if line == "" {
+				return
+			}
 			send(w, line)
 		}
 	}

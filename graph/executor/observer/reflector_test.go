@@ -166,3 +166,28 @@ func TestRefusedWatchIsToldOncePerReason(t *testing.T) {
 	defer seen.mu.Unlock()
 	g.Expect(seen.events).To(HaveLen(1), "retries that fail alike wake nobody")
 }
+
+func TestWatchGoesOnWithoutAListWhenTheServerComesBack(t *testing.T) {
+	g := NewWithT(t)
+	api := newFakeAPI(t, "10", object("a", "u", "9"))
+	clock := testclock.NewFakeClock(time.Now())
+	obs := New(api.cluster(t), Options{Clock: clock})
+	s := obs.Acquire(Key{Resource: configMaps, Namespace: "ns"})
+	runUntil(t, obs)
+	g.Eventually(synced(s)).Should(BeTrue())
+	api.events <- `{"type":"MODIFIED","object":` + encode(object("a", "u", "11")) + `}`
+	g.Eventually(func() string { item, _ := s.Get("ns", "a"); return item.Object.GetResourceVersion() }).Should(Equal("11"))
+
+	api.refuse(http.StatusTooManyRequests)
+	api.cut()
+	g.Eventually(func() Reason { _, err := s.Status(); return ReasonOf(err) }).Should(Equal(WatchFailed))
+	ok, _ := s.Status()
+	g.Expect(ok).To(BeTrue(), "what was seen is old, not lost")
+	g.Expect(presenceOf(s, "ns", "a")()).To(Equal(Present))
+	api.refuse(0)
+	obs.Kick(configMaps)
+	api.events <- `{"type":"MODIFIED","object":` + encode(object("a", "u", "12")) + `}`
+	g.Eventually(func() string { item, _ := s.Get("ns", "a"); return item.Object.GetResourceVersion() }).Should(Equal("12"))
+	g.Expect(s.Status()).To(BeTrue())
+	g.Expect(api.listed()).To(Equal(1))
+}

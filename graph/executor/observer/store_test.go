@@ -63,6 +63,7 @@ func response(u *unstructured.Unstructured) step {
 func gone(uid, rv string) step {
 	return func(b *bench) { b.store.ObserveDeleted("ns", "a", types.UID(uid), rv) }
 }
+func bookmark(rv string) step     { return func(b *bench) { b.must(b.feed.Bookmark(rv)) } }
 func passed(d time.Duration) step { return func(b *bench) { b.clock.Step(d) } }
 func list(version string, us ...*unstructured.Unstructured) step {
 	return func(b *bench) {
@@ -117,6 +118,8 @@ func TestViewIsTheNewerOfEventAndResponse(t *testing.T) {
 			"a relist ends what events told"},
 		"response after the list that lacks it": {[]step{list("10"), response(object("a", "u", "9"))}, absent, []string{"synced"},
 			"the response is older than the list"},
+		"response after the bookmark that passed it": {[]step{list("10"), bookmark("20"), response(object("a", "u", "15"))}, absent,
+			[]string{"synced"}, "the watch has been past it and did not show it"},
 		"deletion hides older responses": {[]step{list("10", object("a", "u", "9")), deleted(object("a", "u", "12")), response(object("a", "u", "11"))},
 			absent, []string{"+a@9", "synced", "-a"}, "a lost race between a PATCH and a DELETE by others"},
 		"created again": {[]step{list("10", object("a", "u", "9")), deleted(object("a", "u", "12")), response(object("a", "v", "13"))},

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -14,10 +15,15 @@ import (
 )
 
 const (
-	discoveryTimeout = 10 * time.Second
-	missBackoffInit  = 50 * time.Millisecond
-	missBackoffMax   = 5 * time.Second
+	discoveryTimeout  = 10 * time.Second
+	discoveryPatience = 2 * time.Second
+	missBackoffInit   = 50 * time.Millisecond
+	missBackoffMax    = 5 * time.Second
 )
+
+// ErrDiscoveryPending says that discovery of a group version takes long. Nothing
+// follows about its kinds; ask again.
+var ErrDiscoveryPending = errors.New("discovery is still under way")
 
 // discoverer is the part of client-go's discovery client that the mapper uses.
 type discoverer interface {
@@ -30,18 +36,21 @@ type discoverer interface {
 // that is not served) is asked for again at most once per invalidation and per
 // backoff; the callers in between get the remembered answer.
 type mapper struct {
-	disco discoverer
-	clock clock.PassiveClock
+	disco    discoverer
+	clock    clock.PassiveClock
+	patience time.Duration
 
 	mu      sync.Mutex
 	entries map[schema.GroupVersion]*entry
 	groups  *groupsEntry
 }
 
-// entry is what is known of one group version. Its mutex makes concurrent
-// callers share one request.
+// entry is what is known of one group version. Concurrent callers share one
+// request, the flight.
 type entry struct {
 	mu       sync.Mutex
+	flight   chan struct{} // closed when the request is answered; nil without one
+	departed time.Time
 	loaded   bool
 	err      error
 	kinds    map[string]*meta.RESTMapping // nil when not served
@@ -51,9 +60,10 @@ type entry struct {
 
 func newMapper(d discoverer, c clock.PassiveClock) *mapper {
 	return &mapper{
-		disco:   d,
-		clock:   c,
-		entries: map[schema.GroupVersion]*entry{},
+		disco:    d,
+		clock:    c,
+		patience: discoveryPatience,
+		entries:  map[schema.GroupVersion]*entry{},
 	}
 }
 
@@ -106,22 +116,53 @@ func (m *mapper) mapping(gk schema.GroupKind, version string) (*meta.RESTMapping
 }
 
 // kinds returns the kinds of a group version and asks discovery where kind is
-// not among them and the backoff allows it.
+// not among them and the backoff allows it. Callers wait for the answer, but not
+// longer than patience: an API service that hangs may not hold up the workers.
 func (m *mapper) kinds(gv schema.GroupVersion, kind string) (map[string]*meta.RESTMapping, error) {
 	e := m.entry(gv)
 	e.mu.Lock()
+	_, known := e.kinds[kind]
+	if known || (e.flight == nil && e.loaded && m.clock.Now().Before(e.retryAt)) {
+		defer e.mu.Unlock()
+		return e.kinds, e.errFor(known)
+	}
+	if e.flight == nil {
+		e.flight, e.departed = make(chan struct{}), time.Now()
+		go m.ask(e, e.flight, gv, kind)
+	}
+	flight, left := e.flight, m.patience-time.Since(e.departed)
+	e.mu.Unlock()
+	timer := time.NewTimer(left)
+	defer timer.Stop()
+	select {
+	case <-flight:
+	case <-timer.C:
+		return nil, ErrDiscoveryPending
+	}
+	e.mu.Lock()
 	defer e.mu.Unlock()
-	if _, ok := e.kinds[kind]; ok {
-		return e.kinds, nil
+	_, known = e.kinds[kind]
+	return e.kinds, e.errFor(known)
+}
+
+// errFor returns the last error unless the kind is known without it.
+func (e *entry) errFor(known bool) error {
+	if known {
+		return nil
 	}
-	if e.loaded && m.clock.Now().Before(e.retryAt) {
-		return e.kinds, e.err
-	}
+	return e.err
+}
+
+// ask makes one request and lets the callers go.
+func (m *mapper) ask(e *entry, flight chan struct{}, gv schema.GroupVersion, kind string) {
 	ctx, cancel := context.WithTimeout(context.Background(), discoveryTimeout)
 	defer cancel()
 	found, err := m.fetch(ctx, gv)
+	e.mu.Lock()
 	e.store(found, err, kind, m.clock.Now())
-	return e.kinds, e.err
+	e.flight = nil
+	e.mu.Unlock()
+	close(flight)
 }
 
 // store records an answer. A failed request leaves the kinds that are known.

@@ -20,9 +20,13 @@ type served struct {
 	groups map[string][]metav1.APIResource
 	broken map[string]error
 	asked  map[string]int
+	hang   chan struct{} // requests wait until it is closed; nil for none
 }
 
 func (s *served) ServerResourcesForGroupVersionWithContext(_ context.Context, gv string) (*metav1.APIResourceList, error) {
+	if s.hang != nil {
+		<-s.hang
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked[gv]++
@@ -195,5 +199,25 @@ func TestFailedDiscoveryKeepsWhatIsKnown(t *testing.T) {
 	}
 	if _, err := c.Mapping(mysql, "v1"); err != nil {
 		t.Errorf("a kind that was known stays known: %v", err)
+	}
+}
+
+func TestHangingDiscoveryHoldsUpNobodyForLong(t *testing.T) {
+	s, c, _ := newServed()
+	s.serve(dbGroup+"/v1", mysqls)
+	s.hang = make(chan struct{})
+	c.mapper.patience = time.Millisecond
+	for range 10 {
+		if _, err := c.Mapping(mysql, "v1"); !errors.Is(err, ErrDiscoveryPending) || meta.IsNoMatchError(err) {
+			t.Fatalf("the answer is not there yet: %v", err)
+		}
+	}
+	close(s.hang)
+	c.mapper.patience = time.Minute
+	if _, err := c.Mapping(mysql, "v1"); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.count(dbGroup + "/v1"); n != 1 {
+		t.Errorf("eleven callers sent %d requests", n)
 	}
 }

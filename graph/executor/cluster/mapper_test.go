@@ -134,8 +134,8 @@ func TestMissIsAskedForOncePerBackoffOrInvalidation(t *testing.T) {
 	}
 	miss()
 	expect("a hundred callers share one request", 1)
-	for i, wait := range []time.Duration{50, 100, 200, 400, 800, 1600, 3200, 5000, 5000} {
-		now = now.Add(wait*time.Millisecond - 1)
+	for i, wait := range []int{50, 100, 200, 400, 800, 1600, 3200, 5000, 5000} {
+		now = now.Add(time.Duration(wait)*time.Millisecond - 1)
 		clock.SetTime(now)
 		miss()
 		expect("within the backoff nothing is asked", i+1)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -75,7 +76,7 @@ func (s *spread) RoundTrip(r *http.Request) (*http.Response, error) {
 
 // CloseIdleConnections is what http.Client.CloseIdleConnections calls.
 func (s *spread) CloseIdleConnections() {
-	for _, t := range append(s.requests[:len(s.requests):len(s.requests)], s.watches...) {
+	for _, t := range slices.Concat(s.requests, s.watches) {
 		(&http.Client{Transport: t}).CloseIdleConnections()
 	}
 }

@@ -171,12 +171,9 @@ func (s *Store) outlives(v *view, version string) bool {
 	if v.pending.IsZero() {
 		return false
 	}
-	switch compare(v.GetResourceVersion(), version) {
-	case newer:
-		return true
-	case unordered:
+	o := compare(v.GetResourceVersion(), version)
+	if o == unordered {
 		v.unsure = true
-		return true
 	}
-	return false
+	return o == newer || o == unordered
 }

@@ -2,6 +2,7 @@ package observer
 
 import (
 	"encoding/json"
+	"maps"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -58,9 +59,7 @@ func TestOwnsNamesExactlyWhatIsNotOurs(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			desired := parse(t, "{apiVersion: v1, kind: X}").Object
-			for k, v := range parse(t, c.desired[:1]+"kind: X, "+c.desired[1:]).Object {
-				desired[k] = v
-			}
+			maps.Copy(desired, parse(t, c.desired[:1]+"kind: X, "+c.desired[1:]).Object)
 			if got := lines(f.Owns(desired)); got != c.want {
 				t.Errorf("%s: got\n%s\nwant\n%s", c.reason, got, c.want)
 			}

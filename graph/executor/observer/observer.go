@@ -43,7 +43,7 @@ type Observer struct {
 	transform *transformer
 
 	mu        sync.Mutex
-	ctx       context.Context // set by Run
+	spawn     func(*Store) // set by Run: starts a reflector
 	stores    map[Key]*Store
 	listeners []func(Event)
 	tasks     []func(context.Context)
@@ -95,12 +95,12 @@ func (o *Observer) Run(ctx context.Context) error {
 func (o *Observer) begin(ctx context.Context) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.ctx != nil {
+	if o.spawn != nil {
 		return errors.New("cannot run an observer twice")
 	}
-	o.ctx = ctx
+	o.spawn = func(s *Store) { o.start(ctx, s) }
 	for _, s := range o.stores {
-		o.start(s)
+		o.spawn(s)
 	}
 	for _, task := range o.tasks {
 		o.running.Go(func() { task(ctx) })
@@ -118,8 +118,8 @@ func (o *Observer) Acquire(k Key) *Store {
 	if !ok {
 		s = newStore(k, o)
 		o.stores[k] = s
-		if o.ctx != nil {
-			o.start(s)
+		if o.spawn != nil {
+			o.spawn(s)
 		}
 	}
 	s.users++
@@ -128,11 +128,11 @@ func (o *Observer) Acquire(k Key) *Store {
 }
 
 // start runs the reflector of a store. The observer's mutex is held.
-func (o *Observer) start(s *Store) {
-	if o.ctx.Err() != nil || s.invalid() {
+func (o *Observer) start(ctx context.Context, s *Store) {
+	if ctx.Err() != nil || s.invalid() {
 		return
 	}
-	ctx, cancel := context.WithCancel(o.ctx)
+	ctx, cancel := context.WithCancel(ctx)
 	s.cancel = cancel
 	o.running.Go(func() {
 		defer cancel()

@@ -1,5 +1,7 @@
 package observer
 
+import "maps"
+
 // identityFields are never owned by anyone: the API server leaves them out of
 // managedFields.
 func identityField(p Path) bool {
@@ -116,10 +118,7 @@ func withoutKeys(v any, keys []KeyField) any {
 	if !ok || len(keys) == 0 {
 		return v
 	}
-	rest := make(map[string]any, len(m))
-	for name, value := range m {
-		rest[name] = value
-	}
+	rest := maps.Clone(m)
 	for _, k := range keys {
 		delete(rest, k.Name)
 	}

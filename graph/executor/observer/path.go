@@ -1,7 +1,6 @@
 package observer
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -97,10 +96,6 @@ func literal(v any) string {
 // sameScalar compares two JSON scalars; 80 and 80.0 are the same.
 func sameScalar(a, b any) bool {
 	return literal(a) == literal(b)
-}
-
-func compareKeyFields(a, b KeyField) int {
-	return cmp.Compare(a.Name, b.Name)
 }
 
 func (p Path) with(s Step) Path {

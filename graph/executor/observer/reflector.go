@@ -158,8 +158,7 @@ func refusal(err error) error {
 }
 
 func unwrapRefusal(err error) error {
-	var r *refused
-	if errors.As(err, &r) {
+	if r, ok := errors.AsType[*refused](err); ok {
 		return r.err
 	}
 	return err

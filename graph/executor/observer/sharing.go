@@ -70,7 +70,7 @@ func (t *stringTable) value(v any, build func(any) any) any {
 // appendValue encodes a value so that equal bytes mean equal values; false for
 // types that labels and owners do not have.
 func appendValue(b []byte, v any) ([]byte, bool) {
-	ok := true
+	var ok bool
 	switch n := v.(type) {
 	case string:
 		b = append(binary.AppendUvarint(append(b, 's'), uint64(len(n))), n...)

@@ -43,8 +43,7 @@ func (e *StoreError) Unwrap() error { return e.Err }
 
 // ReasonOf returns the Reason of an error of Status; "" for nil.
 func ReasonOf(err error) Reason {
-	var e *StoreError
-	if errors.As(err, &e) {
+	if e, ok := errors.AsType[*StoreError](err); ok {
 		return e.Reason
 	}
 	if err != nil {

@@ -69,14 +69,14 @@ func (v *view) fromEvent(r *record) (next *view, changed bool) {
 		return v, false
 	case older:
 		return v, false
+	case unordered:
+		if !v.pending.IsZero() {
+			v.unsure = true
+			return v, true
+		}
 	case newer:
-		return &view{record: r}, true
 	}
-	if v.pending.IsZero() {
-		return &view{record: r}, true // events are in order by themselves
-	}
-	v.unsure = true
-	return v, true
+	return &view{record: r}, true // events are in order by themselves
 }
 
 // fromResponse joins a response with the view.
@@ -96,19 +96,18 @@ func (v *view) fromResponse(r *record, now time.Time) *view {
 		return v
 	case unordered:
 		fresh.unsure = true
+	case newer:
 	}
 	return fresh
 }
 
 // gone says whether a deletion or an absence at version d ends the view.
 func (v *view) gone(uid types.UID, d string) bool {
-	switch compare(v.GetResourceVersion(), d) {
-	case same, older:
-		return true
-	case newer:
-		return false
+	o := compare(v.GetResourceVersion(), d)
+	if o == unordered {
+		return uid != "" && uid == v.GetUID()
 	}
-	return uid != "" && uid == v.GetUID()
+	return o == same || o == older
 }
 
 // presence judges the view. What came from events counts only as long as the

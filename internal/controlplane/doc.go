@@ -16,6 +16,12 @@
 // A directory is a plane: Start on one that was used before keeps its
 // certificates, ports and data, leaves alone what still runs and starts what
 // does not, and Open finds the plane that another process left running.
+//
+// KWOK's Stages play kubelets, and outside controllers for any kind: they may
+// be applied at any time, before or after the kind they are for, and those in
+// DIR/stages/*.yaml are applied by Start. A stage for a new kind plays about
+// two seconds after the kind is served.
+//
 // Nothing runs as system:masters. The audit log (audit.go) is written in
 // blocking mode, so that an observer of it misses nothing.
 package controlplane

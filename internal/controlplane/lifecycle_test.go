@@ -59,6 +59,24 @@ func TestACrashedComponentIsNamedWithItsLastWordsUntilItIsRestarted(t *testing.T
 	g.Expect(p.Kill("kube-proxy")).To(MatchError(ContainSubstring(`"kube-proxy"`)), "there is none")
 }
 
+func TestEachComponentCanBeKilledAndRestartedWithoutLoss(t *testing.T) {
+	p := controlplanetest.Start(t, controlplane.Options{Nodes: 1})
+	namespace := controlplanetest.Namespace(t, p)
+	for _, name := range []string{"kwok", "kube-controller-manager", "kube-apiserver", "etcd"} {
+		t.Run(name, func(t *testing.T) {
+			g := NewWithT(t)
+			g.Expect(p.Kill(name)).To(Succeed())
+			g.Expect(p.Restart(t.Context(), name)).To(Succeed())
+			g.Expect(named(p.Status(t.Context()), name).State).To(Equal(controlplane.Healthy))
+			client := controlplanetest.Client(t, p)
+			g.Eventually(func() error {
+				_, err := client.CoreV1().Namespaces().Get(t.Context(), namespace, metav1.GetOptions{})
+				return err
+			}, patience).Should(Succeed())
+		})
+	}
+}
+
 func TestAHangingComponentIsUnhealthyAndComesBack(t *testing.T) {
 	g := NewWithT(t)
 	p := controlplanetest.Start(t, controlplane.Options{})

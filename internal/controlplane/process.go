@@ -84,14 +84,20 @@ func (p *process) alive() bool {
 	return ok && b == p.Birth
 }
 
-// wait reports whether the process was gone within the time.
+// wait reports whether the process was gone within the time. A child's end is
+// an event; another's process has to be looked for.
 func (p *process) wait(within time.Duration) bool {
-	deadline := time.Now().Add(within)
+	deadline := time.NewTimer(within)
+	defer deadline.Stop()
+	look := time.NewTicker(5 * time.Millisecond)
+	defer look.Stop()
 	for p.alive() {
-		if time.Now().After(deadline) {
-			return false
+		select {
+		case <-p.exited:
+		case <-look.C:
+		case <-deadline.C:
+			return !p.alive()
 		}
-		time.Sleep(5 * time.Millisecond)
 	}
 	return true
 }

@@ -12,10 +12,11 @@ import (
 func newDown(dir *string) *cobra.Command {
 	var purge bool
 	cmd := &cobra.Command{
-		Use:   "down",
-		Short: "Stop the local control plane",
-		Long:  "Stops every process. What was stored stays for the next up, unless --purge is given.",
-		Args:  cobra.NoArgs,
+		Use:          "down",
+		Short:        "Stop the local control plane",
+		Long:         "Stops every process. What was stored stays for the next up, unless --purge is given.",
+		Args:         cobra.NoArgs,
+		SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			path, err := resolve(*dir)
 			if err != nil {

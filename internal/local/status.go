@@ -30,6 +30,8 @@ func newStatus(dir *string) *cobra.Command {
 		Short: "Say how each component of the local control plane is doing",
 		Long:  "Prints a line per component, and the last lines of the log of one that crashed.\nFails when a component is not healthy.",
 		Args:  cobra.NoArgs,
+		// A plane that is down is no misuse of the command.
+		SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if output != "" && output != "json" {
 				return fmt.Errorf("cannot print as %q: the formats are json and none", output)

@@ -27,7 +27,8 @@ func newUp(s settings, dir *string) *cobra.Command {
 		Long: "Starts what does not run yet and leaves alone what does: running it again starts\n" +
 			"what crashed. The only line on standard output is for the shell:\n\n" +
 			"  eval \"$(truss local up)\"",
-		Args: cobra.NoArgs,
+		Args:         cobra.NoArgs,
+		SilenceUsage: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			var err error
 			if flags.dir, err = resolve(*dir); err != nil {

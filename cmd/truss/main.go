@@ -34,7 +34,7 @@ func root() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	c.AddCommand(managerCommand(), version.NewCommand())
+	c.AddCommand(managerCommand(), localCommand(), version.NewCommand())
 	return c
 }
 

@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -45,11 +44,11 @@ func (k *kind) Owner(b *v1.Bundle) *resource.Owner {
 func (k *kind) Compile(b *v1.Bundle) (*resource.Graph, error) { return bundle.Compile(b) }
 
 // Status implements reconciler.Kind.
-func (k *kind) Status(b *v1.Bundle, previous any, r *executor.Report) reconciler.Status {
-	before := k.before(b, previous)
+func (k *kind) Status(b *v1.Bundle, p reconciler.Previous, r *executor.Report) reconciler.Status {
+	before := statusOr(p.Written, &b.Status)
 	if r.Failure != nil {
 		next := bundle.Status(before, bundle.Refused(b, r.Failure), k.now())
-		return k.changed(before, &next, nil)
+		return changed(before, statusOr(p.Shown, before), &next, nil)
 	}
 	report := bundle.Report{Observed: r.Owner.Generation, Nodes: nodes(r), SpecSize: bundle.SpecSize(b)}
 	for _, id := range r.ToDelete {
@@ -57,12 +56,12 @@ func (k *kind) Status(b *v1.Bundle, previous any, r *executor.Report) reconciler
 	}
 	report.Conditions = impersonation(r, report.Nodes)
 	next := bundle.Status(before, report, k.now())
-	return k.changed(before, &next, bundle.ResourceEvents(r.Len(), changes(r, report.Nodes)))
+	return changed(before, statusOr(p.Shown, before), &next, bundle.ResourceEvents(r.Len(), changes(r, report.Nodes)))
 }
 
 // Deleting implements reconciler.Kind.
-func (k *kind) Deleting(b *v1.Bundle, previous any, r *executor.TeardownReport) reconciler.Status {
-	before := k.before(b, previous)
+func (k *kind) Deleting(b *v1.Bundle, p reconciler.Previous, r *executor.TeardownReport) reconciler.Status {
+	before := statusOr(p.Written, &b.Status)
 	left := make([]v1.ObjectToDelete, 0, len(r.Left))
 	for _, id := range r.Left {
 		left = append(left, v1.ObjectToDelete{Group: id.Group, Version: id.Version, Kind: id.Kind, Name: id.Name})
@@ -71,38 +70,36 @@ func (k *kind) Deleting(b *v1.Bundle, previous any, r *executor.TeardownReport) 
 		Observed: b.Generation, Total: r.Total, Left: left, Failed: r.Failed, Reason: r.Reason, Message: r.Message,
 		SpecSize: bundle.SpecSize(b),
 	}, k.now())
-	return k.changed(before, &next, nil)
+	return changed(before, statusOr(p.Shown, before), &next, nil)
 }
 
-func (k *kind) before(b *v1.Bundle, previous any) *v1.BundleStatus {
-	if s, ok := previous.(*v1.BundleStatus); ok {
+func statusOr(s any, otherwise *v1.BundleStatus) *v1.BundleStatus {
+	if s, ok := s.(*v1.BundleStatus); ok {
 		return s
 	}
-	return &b.Status
+	return otherwise
 }
 
-func (k *kind) changed(before, next *v1.BundleStatus, resources []bundle.Event) reconciler.Status {
-	s := reconciler.Status{Object: next, Changed: !equality.Semantic.DeepEqual(before, next)}
-	for _, e := range append(resources, bundle.ConditionEvents(before, next)...) {
-		message := e.Message
-		if e.Resource != "" {
-			message = fmt.Sprintf("%s: %s", e.Resource, e.Message)
-		}
-		s.Events = append(s.Events, reconciler.Event{Warning: e.Type == bundle.EventWarning, Reason: e.Reason, Message: message})
+func changed(written, shown, next *v1.BundleStatus, resources []bundle.Event) reconciler.Status {
+	s := reconciler.Status{Object: next, Changed: !equality.Semantic.DeepEqual(written, next)}
+	for _, e := range append(resources, bundle.ConditionEvents(shown, next)...) {
+		s.Events = append(s.Events, reconciler.Event{Warning: e.Type == bundle.EventWarning, Reason: e.Reason, Message: e.Message})
 	}
 	for _, t := range []string{v1.ConditionReady, v1.ConditionError} {
-		s.Urgent = s.Urgent || statusOf(before, t) != statusOf(next, t) && (statusOf(before, t) == metav1.ConditionTrue || statusOf(next, t) == metav1.ConditionTrue)
+		s.Urgent = s.Urgent || holds(next, t) && !holds(written, t)
 	}
+	// A new generation that is Ready at once is a transition, too.
+	s.Urgent = s.Urgent || holds(next, v1.ConditionReady) && written.ObservedGeneration != next.ObservedGeneration
 	return s
 }
 
-func statusOf(s *v1.BundleStatus, kind string) metav1.ConditionStatus {
+func holds(s *v1.BundleStatus, kind string) bool {
 	for i := range s.Conditions {
 		if s.Conditions[i].Type == kind {
-			return s.Conditions[i].Status
+			return s.Conditions[i].Status == metav1.ConditionTrue
 		}
 	}
-	return ""
+	return false
 }
 
 func nodes(r *executor.Report) []bundle.NodeReport {

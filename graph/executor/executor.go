@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -64,7 +63,6 @@ type Executor struct {
 	wake        func(types.NamespacedName)
 	ownerWrites int
 	now         func() time.Time
-	generations atomic.Uint64
 
 	mu    sync.Mutex
 	works map[types.UID]*work

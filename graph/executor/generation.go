@@ -41,10 +41,8 @@ type generation struct {
 	limit           limiter
 	writes          atomic.Int64
 	serial          atomic.Uint64
-	// stamp counts changes of what is shown of the nodes; id tells generations
-	// apart.
-	stamp atomic.Uint64
-	id    uint64
+	// stamp counts changes of what is shown of the owner.
+	stamp *atomic.Uint64
 
 	// record guards the inventory of this generation.
 	record recordState
@@ -59,14 +57,14 @@ type generation struct {
 	owned map[types.UID]struct{}
 }
 
-func newGeneration(x *Executor, o *resource.Owner, g *resource.Graph) (*generation, error) {
+func newGeneration(x *Executor, o *resource.Owner, g *resource.Graph, stamp *atomic.Uint64) (*generation, error) {
 	account := accountOf(o)
 	client, err := x.cluster.Client(account)
 	if err != nil {
 		return nil, err
 	}
 	n := &generation{
-		x: x, id: x.generations.Add(1), owner: o, account: account, client: client, graph: g,
+		x: x, stamp: stamp, owner: o, account: account, client: client, graph: g,
 		run: graph.NewRun(g), nodes: make([]node, g.Len()),
 		index:   make(map[resource.Identity]int, g.Len()),
 		readers: make([]bool, g.Len()),

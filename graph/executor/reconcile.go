@@ -75,7 +75,7 @@ func same(a, b *resource.Owner) bool {
 // graphs left behind.
 func (w *work) begin(ctx context.Context, o *resource.Owner, compiled *resource.Graph) (*generation, error) {
 	old, oldRemoval := w.state()
-	g, err := newGeneration(w.x, o, compiled)
+	g, err := newGeneration(w.x, o, compiled, &w.stamp)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (w *work) leftovers(ctx context.Context, g *generation) (*removal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot order what is to be pruned: %w", err)
 	}
-	return w.x.newRemoval(g.owner, reversed, false)
+	return w.x.newRemoval(g.owner, reversed, false, &w.stamp)
 }
 
 // markRecorded notes which objects an older plan may have made already.
@@ -228,7 +228,7 @@ func (w *work) report(g *generation, yielded bool) *Report {
 	rep := &Report{
 		Owner: g.owner, Counts: g.run.Counts(), Moved: g.run.Drain(), generation: g,
 		ToDelete: r.left(), Superseded: g.run.Superseded(), Begun: g.begun,
-		Stamp: g.stamp.Load() + g.id<<32,
+		Stamp: w.stamp.Load(),
 	}
 	now := w.x.now()
 	g.mu.Lock()

@@ -39,6 +39,8 @@ type removal struct {
 	limit   limiter
 	writes  atomic.Int64
 	places  []place
+	// stamp counts changes of what is shown of the owner.
+	stamp *atomic.Uint64
 
 	mu     sync.Mutex
 	stores map[observer.Key]*observer.Store
@@ -53,7 +55,7 @@ type place struct {
 	verdict  atomic.Pointer[verdict]
 }
 
-func (x *Executor) newRemoval(o *resource.Owner, g *graph.Graph[inventory.Entry], final bool) (*removal, error) {
+func (x *Executor) newRemoval(o *resource.Owner, g *graph.Graph[inventory.Entry], final bool, stamp *atomic.Uint64) (*removal, error) {
 	account := accountOf(o)
 	client, err := x.cluster.Client(account)
 	if err != nil {
@@ -64,7 +66,7 @@ func (x *Executor) newRemoval(o *resource.Owner, g *graph.Graph[inventory.Entry]
 		return nil, err
 	}
 	r := &removal{
-		x: x, owner: o, account: account, client: client, own: own, graph: g, run: graph.NewRun(g),
+		x: x, stamp: stamp, owner: o, account: account, client: client, own: own, graph: g, run: graph.NewRun(g),
 		index: make(map[resource.Identity]int, g.Len()), final: final,
 		limit: make(limiter, x.ownerWrites), places: make([]place, g.Len()),
 		stores: map[observer.Key]*observer.Store{}, timers: newTimers(),
@@ -123,6 +125,7 @@ func (r *removal) process(ctx context.Context, i int) graph.Outcome {
 	p := &r.places[i]
 	v.since = r.x.now()
 	p.verdict.Store(v)
+	r.stamp.Add(1)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := noTime

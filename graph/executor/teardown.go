@@ -87,7 +87,7 @@ func (w *work) teardown(ctx context.Context, o *resource.Owner) (*removal, error
 	if err != nil {
 		return nil, fmt.Errorf("cannot order the teardown: %w", err)
 	}
-	next, err := w.x.newRemoval(o, reversed, true)
+	next, err := w.x.newRemoval(o, reversed, true, &w.stamp)
 	if err != nil {
 		return nil, err
 	}

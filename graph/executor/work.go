@@ -19,6 +19,8 @@ type work struct {
 
 	// newest is the newest generation that the owner's events told of.
 	newest atomic.Int64
+	// stamp counts changes of what is shown of the owner.
+	stamp atomic.Uint64
 	// current and removal are set by the owner's reconcile, read by events.
 	mu      sync.RWMutex
 	current *generation
@@ -43,12 +45,14 @@ func (w *work) setGeneration(g *generation) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.current = g
+	w.stamp.Add(1)
 }
 
 func (w *work) setRemoval(r *removal) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.removal = r
+	w.stamp.Add(1)
 }
 
 // touch marks the node of an object; false when nobody cares for it.

@@ -17,24 +17,29 @@ type Kind[O client.Object] interface {
 	Owner(obj O) *resource.Owner
 	// Compile makes its graph.
 	Compile(obj O) (*resource.Graph, error)
-	// Status shows the state of the object, from its previous status as it
-	// was written last.
-	Status(obj O, previous any, r *executor.Report) Status
+	// Status shows the state of the object.
+	Status(obj O, p Previous, r *executor.Report) Status
 	// Deleting shows the state of an object that is being taken down.
-	Deleting(obj O, previous any, r *executor.TeardownReport) Status
+	Deleting(obj O, p Previous, r *executor.TeardownReport) Status
+}
+
+// Previous are earlier values of Status.Object, nil before the first: the one
+// that was written last, against which a write is judged, and the one that was
+// shown last, against which events are.
+type Previous struct {
+	Written, Shown any
 }
 
 // Status is what is to be written of an owner's state.
 type Status struct {
-	// Object is the status to apply; it is the previous argument of the next
-	// call.
+	// Object is the status to apply.
 	Object any
-	// Changed says that it differs from the previous one.
+	// Changed says that it differs from what was written.
 	Changed bool
 	// Urgent says that it must be written at once: a transition to Ready or
-	// Error.
+	// Error. Leaving Ready can wait: often it is regained at once.
 	Urgent bool
-	// Events are those of the transitions since the last call.
+	// Events are those of the transitions since the status shown last.
 	Events []Event
 }
 

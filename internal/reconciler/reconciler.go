@@ -54,10 +54,9 @@ type memory struct {
 	// not shown it yet; fresh that nothing of the owner can exist yet.
 	guarded, fresh bool
 	// known says that the finalizer was on the owner at some time.
-	known bool
-	pace  pace
-	// previous is the status as it was written last, nil before.
-	previous any
+	known    bool
+	pace     pace
+	previous Previous
 	// stamp is that of the last report whose status was projected.
 	stamp   uint64
 	pending *Status
@@ -136,7 +135,7 @@ func (r *Reconciler[O]) show(ctx context.Context, obj O, o *resource.Owner, m *m
 		s := r.kind.Status(obj, m.previous, report)
 		r.announce(obj, s.Events)
 		m.stamp = report.Stamp
-		m.pending = &s
+		m.pending, m.previous.Shown = &s, s.Object
 	}
 	return r.write(ctx, o, m)
 }
@@ -154,7 +153,7 @@ func (r *Reconciler[O]) write(ctx context.Context, o *resource.Owner, m *memory)
 	}
 	r.Metrics.OwnerWrite(o.Kind.Kind, metrics.Status)
 	m.pace.wrote(began, r.now())
-	m.previous = m.pending.Object
+	m.previous.Written = m.pending.Object
 	m.pending.Changed = false
 	return 0, nil
 }
@@ -177,7 +176,7 @@ func (r *Reconciler[O]) teardown(ctx context.Context, obj O, o *resource.Owner, 
 	}
 	s := r.kind.Deleting(obj, m.previous, report)
 	r.announce(obj, s.Events)
-	m.pending = &s
+	m.pending, m.previous.Shown = &s, s.Object
 	wait, err := r.write(ctx, o, m)
 	return soonest(report.RequeueAfter, wait), err
 }

@@ -8,7 +8,7 @@ RUN go mod download
 COPY . .
 ARG VERSION=
 RUN CGO_ENABLED=0 go build -trimpath -buildvcs=false \
-    -ldflags "-s -w ${VERSION:+-X main.version=${VERSION}}" -o /out/truss ./cmd/truss
+    -ldflags "-s -w ${VERSION:+-X github.com/truss-dev/truss/internal/version.stamped=${VERSION}}" -o /out/truss ./cmd/truss
 
 FROM scratch
 COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt

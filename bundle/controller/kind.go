@@ -56,7 +56,8 @@ func (k *kind) Status(b *v1.Bundle, p reconciler.Previous, r *executor.Report) r
 	}
 	report.Conditions = impersonation(r, report.Nodes)
 	next := bundle.Status(before, report, k.now())
-	return changed(before, statusOr(p.Shown, before), &next, bundle.ResourceEvents(r.Len(), changes(r, report.Nodes)))
+	shown := statusOr(p.Shown, before)
+	return changed(before, shown, &next, bundle.ResourceEvents(r.Len(), changes(r, report.Nodes, shown)))
 }
 
 // Deleting implements reconciler.Kind.
@@ -114,10 +115,24 @@ func nodes(r *executor.Report) []bundle.NodeReport {
 	return out
 }
 
-func changes(r *executor.Report, all []bundle.NodeReport) []bundle.Change {
+// changes are the resources whose state is another than the one that was
+// shown: a run that starts over, for a new generation or in a new process,
+// comes to most states anew.
+func changes(r *executor.Report, all []bundle.NodeReport, shown *v1.BundleStatus) []bundle.Change {
+	was := make(map[string]string, len(shown.ResourceStatuses))
+	for i := range shown.ResourceStatuses {
+		s := &shown.ResourceStatuses[i]
+		for j := range s.Conditions {
+			if s.Conditions[j].Status == metav1.ConditionTrue {
+				was[s.Name] = s.Conditions[j].Type
+			}
+		}
+	}
 	out := make([]bundle.Change, 0, len(r.Moved))
 	for _, t := range r.Moved {
-		out = append(out, bundle.Change{NodeReport: all[t.Index], From: t.From})
+		if n := all[t.Index]; was[n.Name] != n.State.String() {
+			out = append(out, bundle.Change{NodeReport: n, From: t.From})
+		}
 	}
 	return out
 }

@@ -34,6 +34,9 @@ type generation struct {
 	// older are the active records of other plans.
 	older []inventory.Ref
 	begun time.Time
+	// looked is set once every node was looked at with a synced watch; until
+	// then the run has nothing to tell.
+	looked bool
 	// pruneYielded says that the removal of leftovers has more to do.
 	pruneYielded bool
 	// examplesChecked is set once the early dry-runs of this graph are done.

@@ -34,7 +34,19 @@ func (x *Executor) Reconcile(ctx context.Context, o *resource.Owner, fresh bool,
 	if err := w.prune(ctx, g); err != nil {
 		return nil, err
 	}
+	g.looked = g.looked || !g.notSynced()
 	return w.report(g, yielded), nil
+}
+
+// notSynced says whether a node waits for the first list of its watch: then
+// what is known of the graph is no news, but ignorance.
+func (g *generation) notSynced() bool {
+	for i := range g.nodes {
+		if v := g.nodes[i].verdict.Load(); v != nil && v.reason == ReasonNotSynced {
+			return true
+		}
+	}
+	return false
 }
 
 // generationFor returns the run of the owner's generation; nil when it does
@@ -226,9 +238,12 @@ func (w *work) retire(ctx context.Context, g *generation) error {
 func (w *work) report(g *generation, yielded bool) *Report {
 	_, r := w.state()
 	rep := &Report{
-		Owner: g.owner, Counts: g.run.Counts(), Moved: g.run.Drain(), generation: g,
+		Owner: g.owner, Counts: g.run.Counts(), NotSynced: !g.looked, generation: g,
 		ToDelete: r.left(), Superseded: g.run.Superseded(), Begun: g.begun,
 		Stamp: w.stamp.Load(),
+	}
+	if g.looked {
+		rep.Moved = g.run.Drain()
 	}
 	now := w.x.now()
 	g.mu.Lock()

@@ -157,7 +157,7 @@ func hasPrefix(path string, roots ...string) bool {
 // and the plumbing that starts and watches clusters.
 func mayWrite(rel string, f File) bool {
 	if under(rel, "graph/executor", "packagemanager/rbac", "cmd", "bench",
-		"internal/manager", "internal/reconciler", "internal/controlplane", "internal/local", "internal/observer", "internal/demo") {
+		"internal/manager", "internal/reconciler", "internal/manager", "internal/controlplane", "internal/local", "internal/observer", "internal/demo") {
 		return true
 	}
 	if domainOf(rel) == "" {

@@ -40,12 +40,13 @@ func (e *CycleError) words() []string {
 
 // findCycles returns a *CycleError per cyclic component of the nodes that are
 // not in order, which holds all nodes that neither are on a cycle nor need one.
-// O(V+E).
+// O(V+E), and the time to sort the cycles.
 func findCycles(ids []ID, needs adjacency, order []int32) []error {
 	if len(order) == len(ids) {
 		return nil
 	}
 	c := findComponents(needs, order)
+	slices.Sort(c.cyclic)
 	parent := make([]int32, len(ids))
 	var problems []error
 	for _, first := range c.cyclic {
@@ -97,7 +98,7 @@ type components struct {
 	// of is the component of each visited node.
 	of []int32
 	// cyclic is the first node, by author order, of each component that has a
-	// cycle, sorted.
+	// cycle, in no useful order.
 	cyclic []int32
 
 	count   int32
@@ -128,7 +129,6 @@ func findComponents(needs adjacency, done []int32) *components {
 			c.search(i)
 		}
 	}
-	slices.Sort(c.cyclic)
 	return c
 }
 

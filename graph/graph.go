@@ -21,8 +21,11 @@ type Graph[T any] struct {
 // a *DuplicateError per repeated ID, a *MissingError per absent declared or
 // referenced need, a *CycleError per set of nodes that need each other, each by
 // author order. Inferred needs are never a problem: those to absent nodes are
-// ignored, and those that point backwards in the order of declared and
-// referenced needs are dropped and listed by Dropped.
+// ignored, and those that could close a cycle give way. Where nodes would need
+// each other if all needs counted, the inferred needs among them that point
+// backwards in the order of declared and referenced needs (ties by author
+// order) are dropped and listed by Dropped. All others are kept, wherever the
+// author listed their ends.
 //
 // It takes O(V+E) time and memory plus O(V log V) for the heap that keeps the
 // author's order, and does not recurse.
@@ -72,9 +75,12 @@ func compile(ids []ID, needs [][]Need, weights []int64) (*topology, error) {
 	if err := errors.Join(slices.Concat(duplicates, missing, cycles)...); err != nil {
 		return nil, err
 	}
-	t.order = order
-	t.needs = t.dropBackwards(all)
+	t.needs = t.dropBackwards(all, order)
 	t.dependants = t.needs.inverse()
+	t.order = order
+	if len(t.needs.to) > len(strong.to) {
+		t.order = sortByAuthor(t.needs, t.dependants)
+	}
 	t.measure()
 	return t, nil
 }
@@ -150,8 +156,8 @@ func (t *topology) Dependants(i int) []int32 {
 	return t.dependants.of(int32(i))
 }
 
-// Dropped returns the inferred needs that were left out because they pointed
-// backwards, by author order.
+// Dropped returns the inferred needs that were left out because they could have
+// closed a cycle, by author order.
 func (t *topology) Dropped() []DroppedEdge {
 	return slices.Clone(t.dropped)
 }

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/truss-dev/truss/graph"
 )
 
@@ -183,76 +181,6 @@ func TestNewDoesNotKeepTheCallersSlice(t *testing.T) {
 	nodes[0].ID = "changed"
 	if got := g.At(0).ID; got != "a" {
 		t.Errorf("At(0).ID = %q after the caller changed its slice, want a", got)
-	}
-}
-
-func TestInferredNeedsGiveWay(t *testing.T) {
-	cases := map[string]struct {
-		reason  string
-		nodes   []string
-		order   string
-		dropped []graph.DroppedEdge
-	}{
-		"Absent": {
-			reason: "An inferred need to an absent node is ignored.",
-			nodes:  []string{"a: ?ghost", "b"},
-			order:  "a b",
-		},
-		"Forwards": {
-			reason: "An inferred need that agrees with the order is kept.",
-			nodes:  []string{"a", "b: ?a"},
-			order:  "a b",
-		},
-		"AgainstDeclared": {
-			reason:  "An inferred need against a declared one is dropped.",
-			nodes:   []string{"a: b", "b: ?a"},
-			order:   "b a",
-			dropped: []graph.DroppedEdge{{ID: "b", Need: "a"}},
-		},
-		"Self": {
-			reason:  "An inferred need of a node for itself is dropped.",
-			nodes:   []string{"a: ?a"},
-			order:   "a",
-			dropped: []graph.DroppedEdge{{ID: "a", Need: "a"}},
-		},
-		"AgainstEachOther": {
-			reason:  "Of two inferred needs against each other the one along the author's order is kept.",
-			nodes:   []string{"a: ?b", "b: ?a"},
-			order:   "a b",
-			dropped: []graph.DroppedEdge{{ID: "a", Need: "b"}},
-		},
-		"AlsoDeclared": {
-			reason: "A need that is declared as well is not inferred.",
-			nodes:  []string{"a: ?b b", "b"},
-			order:  "b a",
-		},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			g := mustNew(t, tc.nodes...)
-			if got := names(g, g.Order()); got != tc.order {
-				t.Errorf("%s\nOrder() = %q, want %q", tc.reason, got, tc.order)
-			}
-			if diff := cmp.Diff(tc.dropped, g.Dropped()); diff != "" {
-				t.Errorf("%s\nDropped(): -want, +got:\n%s", tc.reason, diff)
-			}
-		})
-	}
-}
-
-func TestUnknownReasonsCountAsInferred(t *testing.T) {
-	g, err := graph.New([]graph.Node[int]{
-		{ID: "a", Needs: []graph.Need{{ID: "b", Reason: 9}, {ID: "ghost", Reason: 9}}},
-		{ID: "b", Needs: []graph.Need{{ID: "a", Reason: 9}}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := g.NeedReason(1, 0); got != graph.Inferred {
-		t.Errorf("NeedReason(b, 0) = %v, want inferred", got)
-	}
-	if diff := cmp.Diff([]graph.DroppedEdge{{ID: "a", Need: "b"}}, g.Dropped()); diff != "" {
-		t.Errorf("Dropped(): -want, +got:\n%s", diff)
 	}
 }
 

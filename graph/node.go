@@ -97,8 +97,9 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("cannot resolve need %q of node %q: no such node", e.Need, e.ID)
 }
 
-// A DroppedEdge is an inferred need that the graph left out because it points
-// backwards in the order of declared and referenced needs.
+// A DroppedEdge is an inferred need that the graph left out: with all needs its
+// ends would need each other, and it points backwards in the order of declared
+// and referenced needs.
 type DroppedEdge struct {
 	// ID is the node that has the need.
 	ID ID

@@ -29,17 +29,26 @@ func sortByAuthor(needs, dependants adjacency) []int32 {
 	return order
 }
 
-// dropBackwards removes the inferred edges that point backwards in t.order,
-// which holds the declared and referenced ones, and lists them in t.dropped.
-// What stays points forwards in that same order, so that it is acyclic and the
-// order holds for it too.
-func (t *topology) dropBackwards(all adjacency) adjacency {
-	place := make([]int32, len(t.order))
-	for k, i := range t.order {
+// dropBackwards removes the inferred edges that point backwards in order, which
+// holds the declared and referenced ones, and whose ends lie in one strongly
+// connected component of all edges. It lists them in t.dropped. What stays is
+// acyclic: a cycle would lie in one component, where every edge that stays
+// points forwards in that one order. O(V+E).
+func (t *topology) dropBackwards(all adjacency, order []int32) adjacency {
+	place := make([]int32, len(order))
+	for k, i := range order {
 		place[i] = int32(k)
 	}
+	// Most graphs are ordered well or infer nothing: they need no search.
+	var c *components
 	return all.without(func(from, to int32) bool {
 		if place[to] < place[from] {
+			return false
+		}
+		if c == nil {
+			c = findComponents(all, nil)
+		}
+		if c.of[from] != c.of[to] {
 			return false
 		}
 		t.dropped = append(t.dropped, DroppedEdge{ID: t.ids[from], Need: t.ids[to]})

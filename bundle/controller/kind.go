@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -9,7 +8,6 @@ import (
 
 	"github.com/truss-dev/truss/bundle"
 	v1 "github.com/truss-dev/truss/bundle/v1"
-	"github.com/truss-dev/truss/graph"
 	"github.com/truss-dev/truss/graph/executor"
 	"github.com/truss-dev/truss/graph/executor/writer"
 	"github.com/truss-dev/truss/graph/resource"
@@ -54,7 +52,9 @@ func (k *kind) Status(b *v1.Bundle, p reconciler.Previous, r *executor.Report) r
 	for _, id := range r.ToDelete {
 		report.ToDelete = append(report.ToDelete, v1.ObjectToDelete{Group: id.Group, Version: id.Version, Kind: id.Kind, Name: id.Name})
 	}
-	report.Conditions = impersonation(r, report.Nodes)
+	if refusal, refused := referToConsent(r.Owner, report.Nodes); refused {
+		report.Conditions = []metav1.Condition{impersonation(r.Owner, refusal)}
+	}
 	next := bundle.Status(before, report, k.now())
 	shown := statusOr(p.Shown, before)
 	return changed(before, shown, &next, bundle.ResourceEvents(r.Len(), changes(r, report.Nodes, shown)))
@@ -66,6 +66,9 @@ func (k *kind) Deleting(b *v1.Bundle, p reconciler.Previous, r *executor.Teardow
 	left := make([]v1.ObjectToDelete, 0, len(r.Left))
 	for _, id := range r.Left {
 		left = append(left, v1.ObjectToDelete{Group: id.Group, Version: id.Version, Kind: id.Kind, Name: id.Name})
+	}
+	if r.Reason == writer.ReasonImpersonationForbidden {
+		r.Message = consent(k.Owner(b), r.Message)
 	}
 	next := bundle.Deleting(before, bundle.Teardown{
 		Observed: b.Generation, Total: r.Total, Left: left, Failed: r.Failed, Reason: r.Reason, Message: r.Message,
@@ -138,16 +141,10 @@ func changes(r *executor.Report, all []bundle.NodeReport, shown *v1.BundleStatus
 }
 
 // impersonation is the condition of a Bundle whose namespace has not allowed
-// Truss to act as its service account.
-func impersonation(_ *executor.Report, all []bundle.NodeReport) []metav1.Condition {
-	i := slices.IndexFunc(all, func(n bundle.NodeReport) bool {
-		return n.Reason == writer.ReasonImpersonationForbidden && n.State != graph.Ready
-	})
-	if i < 0 {
-		return nil
-	}
-	return []metav1.Condition{{
+// Truss to act as its service account; its message is what to apply.
+func impersonation(o *resource.Owner, refusal string) metav1.Condition {
+	return metav1.Condition{
 		Type: writer.ReasonImpersonationForbidden, Status: metav1.ConditionTrue,
-		Reason: writer.ReasonImpersonationForbidden, Message: all[i].Message,
-	}}
+		Reason: writer.ReasonImpersonationForbidden, Message: consent(o, refusal),
+	}
 }

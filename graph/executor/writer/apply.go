@@ -29,14 +29,14 @@ func (w *Writer) converge(ctx context.Context, r *Request, live observer.Item) (
 		return w.undelete(ctx, r, live)
 	}
 	now := pair{r.Desired.Hash, live.Fields.Digest()}
-	if stamp.Hash == r.Desired.Hash && now == r.Memory.settled {
+	if stamp.says(r.Desired.Hash) && now == r.Memory.settled {
 		return Outcome{Live: live, Conflicts: r.Memory.Conflicts}, nil
 	}
 	if r.Memory.fruitless(now, w.now()) {
 		return Outcome{Live: live}, fail(Retriable, ReasonNotConverging,
 			"%s was applied, but does not stay what was applied: another controller or a webhook changes it back; see its metadata.managedFields", r.id())
 	}
-	if stamp.Hash != r.Desired.Hash {
+	if !stamp.says(r.Desired.Hash) || stamp.Hash == "" && !within(r.Desired.Object.Object, live.Object.Object) {
 		return w.change(ctx, r, live, stamp)
 	}
 	if missing := live.Fields.Owns(r.Desired.Object.Object); len(missing) > 0 {
@@ -151,7 +151,7 @@ func (w *Writer) drift(ctx context.Context, r *Request, stamp Stamp) (Outcome, *
 		retake, foreign = missing, nil
 	}
 	now := pair{r.Desired.Hash, live.Fields.Digest()}
-	if len(retake) == 0 && stamp.Hash == r.Desired.Hash {
+	if len(retake) == 0 && stamp.says(r.Desired.Hash) {
 		r.Memory.settled, r.Memory.Conflicts = now, foreign
 		return Outcome{Live: live, Conflicts: foreign}, nil
 	}

@@ -167,3 +167,33 @@ func mapWithoutEmpty(m map[string]any) (any, bool) {
 	}
 	return out, len(out) > 0
 }
+
+// within says whether live has all values of desired. Defaults and values that
+// the API server rewrites make it false without need, so it is asked only
+// where no hash tells what was applied.
+func within(desired, live any) bool {
+	switch want := desired.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		have, ok := live.(map[string]any)
+		for k, v := range want {
+			if !ok && v != nil || !within(v, have[k]) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		have, _ := live.([]any)
+		if len(have) != len(want) {
+			return false
+		}
+		for i := range want {
+			if !within(want[i], have[i]) {
+				return false
+			}
+		}
+		return true
+	}
+	return fmt.Sprint(desired) == fmt.Sprint(live)
+}

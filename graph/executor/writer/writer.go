@@ -120,7 +120,7 @@ func (w *Writer) Settled(o *resource.Owner, id resource.Identity, hash string, l
 	}
 	annotations := live.Object.GetAnnotations()
 	stamp, ours := w.key.Verify(o.UID, id, annotations[resource.AppliedAnnotation])
-	return ours && stamp.Hash == hash && annotations[resource.DeletionTimestampAnnotation] == ""
+	return ours && stamp.says(hash) && annotations[resource.DeletionTimestampAnnotation] == ""
 }
 
 func (w *Writer) create(ctx context.Context, r *Request) (Outcome, *Failure) {

@@ -3,7 +3,6 @@ package writer
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -78,8 +77,7 @@ func fail(class Class, reason, format string, args ...any) *Failure {
 // Classify sorts an error of the API server. Codes mislead, so causes and
 // texts are looked at: an object that is too large comes as 413 or as 500, a
 // terminating namespace, a terminating kind, quota, RBAC and admission all
-// come as 403. Messages about Secrets are cut to the reason, since the API
-// server may quote values in them.
+// come as 403. Messages about Secrets are cut to what holds no values.
 func Classify(id resource.Identity, err error) *Failure {
 	var known *Failure
 	if errors.As(err, &known) {
@@ -90,22 +88,26 @@ func Classify(id resource.Identity, err error) *Failure {
 		return &Failure{Class: Terminal, Reason: invalid.Reason, Message: invalid.Error(), Err: err}
 	}
 	f := &Failure{Err: err}
-	f.Class, f.Reason = classOf(err)
+	f.Class, f.Reason = classOf(id, err)
 	f.Message = message(id, f.Reason, err)
 	return f
 }
 
-func classOf(err error) (Class, string) {
+func classOf(id resource.Identity, err error) (Class, string) {
 	text := err.Error()
 	switch {
 	case tooLarge(err, text):
 		return Terminal, ReasonTooLarge
 	case meta.IsNoMatchError(err):
 		return Waiting, ReasonKindUnknown
+	case deniedByAdmission(text):
+		return Denied, ReasonAdmissionDenied
 	case apierrors.IsForbidden(err):
 		return classOfForbidden(err, text)
 	case apierrors.IsInvalid(err):
 		return classOfInvalid(err)
+	case strings.Contains(text, "failed to create typed patch object"):
+		return Terminal, ReasonInvalid // server-side apply says with 500 what a POST says with 400
 	case apierrors.IsBadRequest(err), apierrors.IsMethodNotSupported(err), apierrors.IsNotAcceptable(err), apierrors.IsUnsupportedMediaType(err):
 		return Terminal, ReasonInvalid
 	case apierrors.IsConflict(err):
@@ -114,7 +116,7 @@ func classOf(err error) (Class, string) {
 		}
 		return Retriable, ReasonConflict
 	case apierrors.IsNotFound(err):
-		return classOfNotFound(text)
+		return classOfNotFound(id, err)
 	case apierrors.IsTooManyRequests(err):
 		return Retriable, ReasonThrottled
 	}
@@ -143,20 +145,20 @@ func classOfForbidden(err error, text string) (Class, string) {
 	return Denied, ReasonAdmissionDenied
 }
 
-// classOfInvalid tells a denial by policy, which may change, from a bad
-// object, which may not; and 422 on metadata.uid, which means the object was
-// replaced and has to be observed again.
+// deniedByAdmission recognises policies and webhooks, which may change their
+// mind. They choose the code: 400 for a webhook that names none, 422 for a
+// policy that names none.
+func deniedByAdmission(text string) bool {
+	return strings.Contains(text, "ValidatingAdmissionPolicy") && strings.Contains(text, "denied request") ||
+		strings.Contains(text, "admission webhook") && strings.Contains(text, "denied the request")
+}
+
+// classOfInvalid tells a bad object from 422 on metadata.uid, which means the
+// object was replaced and has to be observed again.
 func classOfInvalid(err error) (Class, string) {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Details == nil {
-		if strings.Contains(err.Error(), "ValidatingAdmissionPolicy") {
-			return Denied, ReasonAdmissionDenied
-		}
 		return Terminal, ReasonInvalid
-	}
-	text := err.Error()
-	if strings.Contains(text, "ValidatingAdmissionPolicy") || strings.Contains(text, "admission webhook") {
-		return Denied, ReasonAdmissionDenied
 	}
 	reason := ReasonInvalid
 	for _, c := range status.Status().Details.Causes {
@@ -170,13 +172,24 @@ func classOfInvalid(err error) (Class, string) {
 	return Terminal, reason
 }
 
+// immutable knows the words in which kinds say that a field cannot change.
 func immutable(c metav1.StatusCause) bool {
-	return strings.Contains(c.Message, "immutable") || strings.Contains(c.Message, "updates to statefulset spec for fields other than")
+	for _, words := range []string{"immutable", "may not change", "cannot change", "updates to "} {
+		if strings.Contains(c.Message, words) {
+			return true
+		}
+	}
+	return false
 }
 
-func classOfNotFound(text string) (Class, string) {
-	if strings.Contains(text, "namespaces ") {
+// classOfNotFound tells what is missing: the namespace, the object that a
+// patch was for, or the path.
+func classOfNotFound(id resource.Identity, err error) (Class, string) {
+	switch {
+	case strings.Contains(err.Error(), "namespaces ") && id.Kind != "Namespace":
 		return Waiting, ReasonNamespaceMissing
+	case goneByName(err, id):
+		return Retriable, ReasonReplaced
 	}
 	return Waiting, ReasonKindUnknown
 }
@@ -184,8 +197,8 @@ func classOfNotFound(text string) (Class, string) {
 func message(id resource.Identity, reason string, err error) string {
 	remedy := remedies[reason]
 	text := err.Error()
-	if id.Group == "" && id.Kind == "Secret" && apierrors.IsInvalid(err) {
-		text = invalidFields(err)
+	if id.Group == "" && id.Kind == "Secret" {
+		text = withoutValues(reason, err)
 	}
 	if remedy == "" {
 		return fmt.Sprintf("cannot write %s: %s", id, text)
@@ -193,11 +206,33 @@ func message(id resource.Identity, reason string, err error) string {
 	return fmt.Sprintf("cannot write %s: %s (%s)", id, text, remedy)
 }
 
+// withoutValues is what may be said of an error about a Secret: the API server,
+// policies and webhooks may quote values.
+func withoutValues(reason string, err error) string {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return err.Error() // of the transport, which knows no values
+	}
+	switch reason {
+	case ReasonInvalid, ReasonImmutableField:
+		return invalidFields(err)
+	case ReasonAdmissionDenied:
+		by, _, _ := strings.Cut(err.Error(), " denied ")
+		return by + " denied it"
+	case ReasonServerError:
+		return fmt.Sprintf("the API server answered %d %s", status.Status().Code, status.Status().Reason)
+	}
+	return err.Error()
+}
+
 // invalidFields names the fields of an invalid object, without their values.
 func invalidFields(err error) string {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) || status.Status().Details == nil {
-		return http.StatusText(http.StatusUnprocessableEntity)
+		return "the object is not valid"
+	}
+	if len(status.Status().Details.Causes) == 0 {
+		return "the object is not valid"
 	}
 	var fields []string
 	for _, c := range status.Status().Details.Causes {

@@ -94,13 +94,19 @@ func decorate(o *resource.Owner, id resource.Identity, rendered *unstructured.Un
 }
 
 // references gives the author's own references, then the owner as controller,
-// then the needs (Smith: Bundle, then dependencies in order of reference).
+// then the needs (Smith: Bundle, then dependencies in order of reference). No
+// UID comes twice: the API server keys the list by it.
 func references(o *resource.Owner, id resource.Identity, own, needs []metav1.OwnerReference) []metav1.OwnerReference {
-	refs := slices.Clone(own)
+	refs := slices.DeleteFunc(slices.Clone(own), func(r metav1.OwnerReference) bool { return r.UID == o.UID })
 	if o.Namespace == "" || id.Namespace == o.Namespace {
 		refs = append(refs, o.Reference(true))
 	}
-	return append(refs, needs[:min(len(needs), maxNeedReferences)]...)
+	for _, need := range needs[:min(len(needs), maxNeedReferences)] {
+		if !slices.ContainsFunc(refs, func(r metav1.OwnerReference) bool { return r.UID == need.UID }) {
+			refs = append(refs, need)
+		}
+	}
+	return refs
 }
 
 // foldStringData moves a Secret's stringData into data, as the API server
@@ -126,11 +132,12 @@ func foldStringData(id resource.Identity, object map[string]any) {
 	object["data"] = data
 }
 
-// hashOf hashes the object without what makes no difference: nulls and empty
-// maps and lists. encoding/json sorts keys.
+// hashOf hashes the object without nulls, which server-side apply takes as
+// absent. Empty maps and lists stay: in a NetworkPolicy [{}] allows what []
+// forbids, and an empty selector means all where none means the own namespace.
+// encoding/json sorts keys.
 func hashOf(u *unstructured.Unstructured) (string, error) {
-	pruned, _ := withoutEmpty(u.Object)
-	text, err := json.Marshal(pruned)
+	text, err := json.Marshal(withoutNulls(u.Object))
 	if err != nil {
 		return "", err
 	}
@@ -138,34 +145,25 @@ func hashOf(u *unstructured.Unstructured) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(sum[:15]), nil
 }
 
-// withoutEmpty drops nulls and empty maps and lists, copying only what it
-// changes. The second result is false when nothing is left.
-func withoutEmpty(v any) (any, bool) {
+// withoutNulls drops fields that are null.
+func withoutNulls(v any) any {
 	switch v := v.(type) {
-	case nil:
-		return nil, false
 	case map[string]any:
-		return mapWithoutEmpty(v)
-	case []any:
-		out := make([]any, 0, len(v))
-		for _, item := range v {
-			if kept, ok := withoutEmpty(item); ok {
-				out = append(out, kept)
+		out := make(map[string]any, len(v))
+		for k, item := range v {
+			if item != nil {
+				out[k] = withoutNulls(item)
 			}
 		}
-		return out, len(out) > 0
-	}
-	return v, true
-}
-
-func mapWithoutEmpty(m map[string]any) (any, bool) {
-	out := make(map[string]any, len(m))
-	for k, item := range m {
-		if kept, ok := withoutEmpty(item); ok {
-			out[k] = kept
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = withoutNulls(v[i])
 		}
+		return out
 	}
-	return out, len(out) > 0
+	return v
 }
 
 // within says whether live has all values of desired. Defaults and values that

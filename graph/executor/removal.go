@@ -138,6 +138,10 @@ func (r *removal) process(ctx context.Context, i int) graph.Outcome {
 
 func (r *removal) step(ctx context.Context, i int) *verdict {
 	p, e := &r.places[i], &r.graph.At(i).Payload
+	if was := p.verdict.Load(); was != nil && was.state == graph.Ready {
+		gone := *was // the event of its deletion came while it was in flight
+		return &gone
+	}
 	if !r.allowed.Load() && !r.early(p, e) {
 		return waiting("Kept", "kept until every resource of the new generation is Ready")
 	}

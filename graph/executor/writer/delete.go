@@ -223,8 +223,9 @@ func (w *Writer) delay(ctx context.Context, r *Removal, live *metav1.PartialObje
 }
 
 func (w *Writer) stampDeletion(ctx context.Context, r *Removal, live *metav1.PartialObjectMetadata) *Failure {
-	patch := fmt.Appendf(nil, `{"metadata":{"uid":%q,"annotations":{%q:%q}}}`,
-		live.UID, resource.DeletionTimestampAnnotation, w.now().UTC().Format(time.RFC3339))
+	// Whole seconds, rounded up: nothing goes before its time.
+	stamp := w.now().UTC().Add(time.Second - 1).Format(time.RFC3339)
+	patch := fmt.Appendf(nil, `{"metadata":{"uid":%q,"annotations":{%q:%q}}}`, live.UID, resource.DeletionTimestampAnnotation, stamp)
 	err := w.measure(r.id(), "patch", func() error {
 		_, err := r.Client.Metadata.Resource(r.Entry.GVR()).Namespace(r.id().Namespace).
 			Patch(ctx, r.id().Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: deletionManager})

@@ -21,9 +21,11 @@ import (
 	"github.com/truss-dev/truss/internal/controlplane/controlplanetest"
 )
 
-// How long a promise may take on a machine that others use, too.
+// How long a promise may take on a machine that others use, too. The garbage
+// collector notices a new kind within 30 s, and a custom resource that is
+// deleted in the foreground waits for it.
 const (
-	patience = 30 * time.Second
+	patience = time.Minute
 	poll     = 25 * time.Millisecond
 )
 

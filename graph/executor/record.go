@@ -31,10 +31,13 @@ type recordState struct {
 // holds record.mu.
 func (g *generation) plan() error {
 	unknown := map[schema.GroupKind]struct{}{}
-	plan := inventory.NewPlan(g.graph, func(gk schema.GroupKind, version string) string {
-		mapping, err := g.x.cluster.Mapping(gk, version)
+	plan := inventory.NewPlan(g.graph, func(n *resource.Node) string {
+		mapping, err := g.x.cluster.Mapping(n.Identity.GroupKind(), n.Version)
 		if err != nil {
-			unknown[gk] = struct{}{}
+			unknown[n.Identity.GroupKind()] = struct{}{}
+			return ""
+		}
+		if g.x.writer.Admit(g.owner, n.Identity, mapping) != nil {
 			return ""
 		}
 		return mapping.Resource.Resource

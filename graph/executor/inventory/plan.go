@@ -50,16 +50,17 @@ type Plan struct {
 	Entries []Entry
 }
 
-// NewPlan makes the plan of a graph. plural gives the plural of a kind, empty
-// when it is not known yet. O(V+E).
-func NewPlan(g *resource.Graph, plural func(schema.GroupKind, string) string) *Plan {
+// NewPlan makes the plan of a graph. plural gives the plural of a node's kind,
+// empty when nothing of it can have been written: its kind is not known yet,
+// or the owner may not have it. O(V+E).
+func NewPlan(g *resource.Graph, plural func(*resource.Node) string) *Plan {
 	p := &Plan{Entries: make([]Entry, g.Len())}
 	for i := range p.Entries {
 		n := &g.At(i).Payload
 		p.Entries[i] = Entry{
 			Identity: n.Identity,
 			Version:  n.Version,
-			Resource: plural(n.Identity.GroupKind(), n.Version),
+			Resource: plural(n),
 			Needs:    g.Needs(i),
 			Depth:    int32(g.Depth(i)), //nolint:gosec // bounded by the number of nodes
 		}

@@ -28,11 +28,11 @@ func TestNewPlanRecordsWhatTeardownNeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := inventory.NewPlan(g, func(k schema.GroupKind, version string) string {
-		if k.Group == "fruit.example.com" {
+	got := inventory.NewPlan(g, func(n *resource.Node) string {
+		if n.Identity.Group == "fruit.example.com" {
 			return ""
 		}
-		return strings.ToLower(k.Kind) + "s-of-" + version
+		return strings.ToLower(n.Identity.Kind) + "s-of-" + n.Version
 	})
 	want := &inventory.Plan{Entries: []inventory.Entry{
 		{Identity: deployment, Version: "v1", Resource: "deployments-of-v1", Needs: []int32{1, 2}, Depth: 2},

@@ -45,11 +45,10 @@ func (x *Executor) Teardown(ctx context.Context, o *resource.Owner) (*TeardownRe
 	}
 	yielded := r.do(ctx)
 	if !r.done() {
-		terminating, err := x.namespaceTerminating(ctx, o)
-		if err != nil {
+		if err := w.checkNamespace(ctx, o); err != nil {
 			return nil, err
 		}
-		if !terminating || r.leftElsewhere() {
+		if !w.namespaceGoes || r.leftElsewhere() {
 			return r.report(yielded), nil
 		}
 	}
@@ -99,6 +98,20 @@ func (w *work) teardown(ctx context.Context, o *resource.Owner) (*removal, error
 		g.close()
 	}
 	return next, nil
+}
+
+// checkNamespace looks, once in a while, whether the owner's namespace goes.
+func (w *work) checkNamespace(ctx context.Context, o *resource.Owner) error {
+	now := w.x.now()
+	if w.namespaceGoes || now.Sub(w.namespaceAt) < namespaceCheck {
+		return nil
+	}
+	goes, err := w.x.namespaceTerminating(ctx, o)
+	if err != nil {
+		return err
+	}
+	w.namespaceGoes, w.namespaceAt = goes, now
+	return nil
 }
 
 // namespaceTerminating says whether the owner's namespace is going: then

@@ -3,6 +3,7 @@ package executor
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -33,6 +34,10 @@ type work struct {
 	tried   int64
 	// records are those that a teardown releases at its end.
 	records []inventory.Ref
+	// namespaceGoes says that the owner's namespace is being deleted, as of
+	// namespaceAt.
+	namespaceGoes bool
+	namespaceAt   time.Time
 }
 
 func (w *work) state() (*generation, *removal) {

@@ -81,8 +81,8 @@ func checkReverses(t *testing.T, p *inventory.Plan) {
 	if err != nil {
 		return
 	}
-	a, _ := g.Index(graph.ID(identityOf("a").String()))
-	b, _ := g.Index(graph.ID(identityOf("b").String()))
+	a, _ := g.Index(inventory.NodeID(identityOf("a")))
+	b, _ := g.Index(inventory.NodeID(identityOf("b")))
 	if !g.HasEdgeFromTo(int64(b), int64(a)) {
 		t.Fatal("the newest plan's edge is lost")
 	}

@@ -26,6 +26,10 @@ const MaxCompressed = 900 << 10
 // anyone who may write ControllerRevisions.
 const maxPlain = 64 << 20
 
+// maxListed bounds how many objects or kinds a record lists: without it 60 KiB
+// of "{}," would decode to gigabytes.
+const maxListed = 100_000
+
 // Entry is one object of a plan.
 type Entry struct {
 	resource.Identity
@@ -70,8 +74,33 @@ func NewPlan(g *resource.Graph, plural func(*resource.Node) string) *Plan {
 
 // wire is the stored form. Kinds are stored once, in order of first use.
 type wire struct {
-	Kinds   []wireKind  `json:"kinds"`
-	Entries []wireEntry `json:"entries"`
+	Kinds   listed[wireKind]  `json:"kinds"`
+	Entries listed[wireEntry] `json:"entries"`
+}
+
+// listed is a list that refuses to decode more than maxListed elements.
+type listed[T any] []T
+
+// UnmarshalJSON decodes element by element, to stop in time.
+func (l *listed[T]) UnmarshalJSON(data []byte) error {
+	in := json.NewDecoder(bytes.NewReader(data))
+	if first, err := in.Token(); err != nil || first == nil {
+		return err
+	} else if first != json.Delim('[') {
+		return fmt.Errorf("want a list, not %v", first)
+	}
+	*l = nil
+	for in.More() {
+		if len(*l) == maxListed {
+			return fmt.Errorf("it lists over %d objects or kinds", maxListed)
+		}
+		var element T
+		if err := in.Decode(&element); err != nil {
+			return err
+		}
+		*l = append(*l, element)
+	}
+	return nil
 }
 
 type wireKind struct {
@@ -98,8 +127,15 @@ type Encoded struct {
 }
 
 // Encode serialises the plan, deterministically. It fails with an
-// *resource.InvalidError of reason TooLarge over MaxCompressed.
+// *resource.InvalidError of reason TooLarge over MaxCompressed, or over the
+// number of objects that Decode reads.
 func (p *Plan) Encode() (Encoded, error) {
+	if len(p.Entries) > maxListed {
+		return Encoded{}, &resource.InvalidError{
+			Reason:  "TooLarge",
+			Message: fmt.Sprintf("the inventory has %d objects, %d are allowed: split the owner in several", len(p.Entries), maxListed),
+		}
+	}
 	plain, err := json.Marshal(p.wire())
 	if err != nil {
 		return Encoded{}, fmt.Errorf("cannot encode inventory: %w", err)

@@ -129,14 +129,28 @@ func (r *Records) reuse(ctx context.Context, o *resource.Owner, e Encoded) (*uns
 	if err != nil {
 		return nil, fmt.Errorf("cannot read inventory %q: %w", name, err)
 	}
-	_, compressed, err := payload(live)
-	if err != nil || string(compressed) != string(e.Compressed) {
+	if !holds(live, e) {
 		return nil, fmt.Errorf("cannot record inventory %q: a ControllerRevision of that name exists that Truss did not write; delete it", name)
 	}
 	if ref := RefOf(live); ref.Generation < o.Generation || !ref.Active {
 		return r.renew(ctx, o, ref)
 	}
 	return live, nil
+}
+
+// holds says whether a record holds a plan. The plans are compared, not the
+// compressed bytes: those may differ between versions of the compressor.
+func holds(live *unstructured.Unstructured, e Encoded) bool {
+	format, compressed, err := payload(live)
+	if err != nil {
+		return false
+	}
+	plan, err := Decode(format, compressed)
+	if err != nil {
+		return false
+	}
+	again, err := plan.Encode()
+	return err == nil && again.Hash == e.Hash
 }
 
 // renew makes a record the newest one of its owner, and active again.

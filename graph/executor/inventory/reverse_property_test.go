@@ -103,8 +103,8 @@ func cyclic(edges map[pair]bool, g *graph.Graph[inventory.Entry]) bool {
 		if edge.dependant == edge.need {
 			return true
 		}
-		from, _ := g.Index(graph.ID(edge.dependant.String()))
-		to, _ := g.Index(graph.ID(edge.need.String()))
+		from, _ := g.Index(inventory.NodeID(edge.dependant))
+		to, _ := g.Index(inventory.NodeID(edge.need))
 		d.SetEdge(simple.Edge{F: simple.Node(from), T: simple.Node(to)})
 	}
 	_, err := topo.Sort(d)
@@ -186,7 +186,7 @@ func TestReverseOfPartsHoldsOnlyTheParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i, ok := g.Index(graph.ID(kept.String())); ok {
+		if i, ok := g.Index(inventory.NodeID(kept)); ok {
 			t.Fatalf("node %d is %s, which is not to be taken down", i, kept)
 		}
 	})

@@ -18,13 +18,15 @@ func (w *Writer) adopt(ctx context.Context, r *Request, live observer.Item) (Out
 	if mode != "true" && mode != "delete" {
 		return Outcome{Live: live}, collision(r.id(), live.Object)
 	}
-	if controller := metav1.GetControllerOf(live.Object); controller != nil && controller.UID != r.Owner.UID {
-		return Outcome{Live: live}, fail(Terminal, ReasonAdoptionRefused,
-			"%s cannot be adopted: it is controlled by %s %q", r.id(), controller.Kind, controller.Name)
+	if f := controlledByOthers(r, live); f != nil {
+		return Outcome{Live: live}, f
 	}
 	live, err := w.read(ctx, r) // the cache may hold an older one, and force needs the newest
 	if err != nil {
 		return Outcome{}, Classify(r.id(), err)
+	}
+	if f := controlledByOthers(r, live); f != nil {
+		return Outcome{Live: live}, f
 	}
 	object := w.stamped(r, Stamp{Hash: r.Desired.Hash, Adopted: mode == "true"})
 	applied, err := w.apply(ctx, r, object, live.Object.GetUID(), live.Object.GetResourceVersion())
@@ -32,6 +34,20 @@ func (w *Writer) adopt(ctx context.Context, r *Request, live observer.Item) (Out
 		return Outcome{Live: live, Wrote: true}, Classify(r.id(), err)
 	}
 	return w.settle(r, live, applied, nil), nil
+}
+
+// keepsAdopted says whether an adopted object is still to be left at teardown.
+func keepsAdopted(r *Request, s Stamp) bool {
+	return s.Adopted && r.Desired.Object.GetAnnotations()[resource.AdoptAnnotation] != "delete"
+}
+
+func controlledByOthers(r *Request, live observer.Item) *Failure {
+	controller := metav1.GetControllerOf(live.Object)
+	if controller == nil || controller.UID == r.Owner.UID {
+		return nil
+	}
+	return fail(Terminal, ReasonAdoptionRefused,
+		"%s cannot be adopted: it is controlled by %s %q", r.id(), controller.Kind, controller.Name)
 }
 
 func collision(id resource.Identity, live *unstructured.Unstructured) *Failure {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/onsi/gomega"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -60,6 +61,13 @@ func newWorld(t *testing.T) *world {
 	w.writer = New(testKey, OwnNamespace{}, 4, noMeter{})
 	w.writer.now = func() time.Time { return time.Now().Add(w.skew) }
 	return w
+}
+
+// in reports to a subtest.
+func (w *world) in(t *testing.T) *world {
+	inner := *w
+	inner.t, inner.ctx = t, t.Context()
+	return &inner
 }
 
 // newOwner makes a real object to own others, since the garbage collector
@@ -184,6 +192,20 @@ func (c *child) ensured() (Outcome, string) {
 	return out, requests
 }
 
+// converged looks until nothing is in the way, where a controller writes to the
+// object at the same time.
+func (c *child) converged() Outcome {
+	c.w.t.Helper()
+	var out Outcome
+	gomega.NewWithT(c.w.t).Eventually(func() string {
+		c.seen()
+		var f *Failure
+		out, f, _ = c.ensure()
+		return reasonOf(f)
+	}, "10s", "10ms").Should(gomega.BeEmpty())
+	return out
+}
+
 // seen hands the live object to the store, as the watch would.
 func (c *child) seen() { c.store.Observe(c.live()) }
 
@@ -237,4 +259,11 @@ func (w *world) post(text string) *unstructured.Unstructured {
 		Create(w.ctx, u, metav1.CreateOptions{FieldManager: "somebody"})
 	w.must(err)
 	return out
+}
+
+// replace has somebody else delete an object and make another of its name.
+func (w *world) replace(c *child) {
+	w.t.Helper()
+	w.must(w.others.Resource(c.gvr()).Namespace(w.namespace).Delete(w.ctx, c.id.Name, metav1.DeleteOptions{}))
+	w.post(configMap("{k: theirs}"))
 }

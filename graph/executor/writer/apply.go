@@ -39,8 +39,9 @@ func (w *Writer) converge(ctx context.Context, r *Request, live observer.Item) (
 	if !stamp.says(r.Desired.Hash) || stamp.Hash == "" && !within(r.Desired.Object.Object, live.Object.Object) {
 		return w.change(ctx, r, live, stamp)
 	}
-	if missing := live.Fields.Owns(r.Desired.Object.Object); len(missing) > 0 {
-		return w.drift(ctx, r, stamp)
+	desired := r.Desired.Object.Object
+	if len(live.Fields.Owns(desired)) > 0 || len(live.Fields.Doubts(desired, live.Object.Object)) > 0 {
+		return w.drift(ctx, r, stamp, nil)
 	}
 	r.Memory.settled, r.Memory.Conflicts = now, nil
 	return Outcome{Live: live}, nil
@@ -62,13 +63,13 @@ func (w *Writer) change(ctx context.Context, r *Request, live observer.Item, sta
 	if f != nil {
 		return Outcome{Live: live, Wrote: true}, f
 	}
-	object := w.stamped(r, Stamp{Hash: r.Desired.Hash, Adopted: stamp.Adopted})
+	object := w.stamped(r, Stamp{Hash: r.Desired.Hash, Adopted: keepsAdopted(r, stamp)})
 	applied, err := w.apply(ctx, r, object, live.Object.GetUID(), "")
 	switch {
 	case err == nil:
 		return w.settle(r, live, applied, nil), nil
 	case fieldConflict(err):
-		return w.drift(ctx, r, stamp)
+		return w.drift(ctx, r, stamp, err)
 	}
 	f = Classify(r.id(), err)
 	if f.Reason == ReasonImmutableField && r.Desired.Object.GetAnnotations()[resource.OnImmutableAnnotation] == "recreate" {
@@ -134,8 +135,9 @@ func (w *Writer) settle(r *Request, before observer.Item, applied *unstructured.
 
 // drift reads the object live and sets back what only Update entries hold.
 // What another apply manager or a subresource holds is left out and reported,
-// unless the desired object says to force it.
-func (w *Writer) drift(ctx context.Context, r *Request, stamp Stamp) (Outcome, *Failure) {
+// unless the desired object says to force it. refused is the conflict with
+// which a change was refused; nil when there is nothing but drift.
+func (w *Writer) drift(ctx context.Context, r *Request, stamp Stamp, refused error) (Outcome, *Failure) {
 	whole, err := w.readWhole(ctx, r)
 	if err != nil {
 		return Outcome{}, Classify(r.id(), err)
@@ -145,13 +147,13 @@ func (w *Writer) drift(ctx context.Context, r *Request, stamp Stamp) (Outcome, *
 	if f != nil {
 		return Outcome{Live: live}, f
 	}
-	missing := live.Fields.Owns(r.Desired.Object.Object)
+	missing := disputed(r.Desired.Object.Object, refused, lost(r, live, whole))
 	retake, foreign := observer.SplitDrift(whole, FieldManager, missing...)
 	if r.Desired.Object.GetAnnotations()[resource.ForceConflictsAnnotation] == "true" {
 		retake, foreign = missing, nil
 	}
 	now := pair{r.Desired.Hash, live.Fields.Digest()}
-	if len(retake) == 0 && stamp.says(r.Desired.Hash) {
+	if len(retake) == 0 && refused == nil {
 		r.Memory.settled, r.Memory.Conflicts = now, foreign
 		return Outcome{Live: live, Conflicts: foreign}, nil
 	}
@@ -159,7 +161,7 @@ func (w *Writer) drift(ctx context.Context, r *Request, stamp Stamp) (Outcome, *
 }
 
 func (w *Writer) retake(ctx context.Context, r *Request, live observer.Item, stamp Stamp, foreign Conflicts) (Outcome, *Failure) {
-	object := w.stamped(r, Stamp{Hash: r.Desired.Hash, Adopted: stamp.Adopted})
+	object := w.stamped(r, Stamp{Hash: r.Desired.Hash, Adopted: keepsAdopted(r, stamp)})
 	for _, c := range foreign {
 		object.Object = observer.RemovePath(object.Object, c.Path)
 	}

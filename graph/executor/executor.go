@@ -26,6 +26,9 @@ const (
 	defaultOwnerWrites = 32
 )
 
+// measureEvery is the pause between looks at the sizes of caches.
+const measureEvery = 10 * time.Second
+
 // Options are the settings of an Executor. Cluster, Key, Namespace and Wake
 // are needed; the rest has defaults.
 type Options struct {
@@ -106,10 +109,29 @@ func New(o Options) (*Executor, error) {
 
 // Run watches until the context ends.
 func (x *Executor) Run(ctx context.Context) error {
+	var measuring sync.WaitGroup
+	defer measuring.Wait()
+	measuring.Go(func() { x.measure(ctx) })
 	if err := x.observer.Run(ctx); err != nil {
 		return fmt.Errorf("cannot run the observer: %w", err)
 	}
 	return nil
+}
+
+// measure tells the sizes of the caches now and then.
+func (x *Executor) measure(ctx context.Context) {
+	tick := time.NewTicker(measureEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			stores, objects := x.observer.Sizes()
+			x.metrics.Stores(stores)
+			x.metrics.Objects(objects)
+		}
+	}
 }
 
 // childKey names the watch of an owner's children of one resource. The

@@ -62,6 +62,9 @@ func (g *generation) conclude(i int, v *verdict) {
 	if was == nil || was.state != v.state || was.reason != v.reason || was.message != v.message {
 		g.stamp.Add(1)
 	}
+	if was == nil && len(g.graph.Needs(i)) > 0 {
+		g.x.metrics.Blocked(n.def.Identity.GroupKind().String(), now.Sub(g.begun))
+	}
 	if was == nil || was.state != v.state {
 		g.entered(n, v)
 	}

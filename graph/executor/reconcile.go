@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -69,13 +70,22 @@ func (w *work) generationFor(ctx context.Context, o *resource.Owner, fresh bool,
 	started := w.x.now()
 	compiled, err := compile()
 	if err != nil {
-		w.x.metrics.Compiled(o.Kind.Kind, "invalid", w.x.now().Sub(started))
+		w.x.metrics.Compiled(o.GroupKind(), compileReason(err), w.x.now().Sub(started))
 		w.failure = err
 		return nil, nil
 	}
-	w.x.metrics.Compiled(o.Kind.Kind, "", w.x.now().Sub(started))
+	w.x.metrics.Compiled(o.GroupKind(), "", w.x.now().Sub(started))
 	w.failure = nil
 	return w.begin(ctx, o, compiled)
+}
+
+// compileReason is the reason of the first finding.
+func compileReason(err error) string {
+	var invalid *resource.InvalidError
+	if errors.As(err, &invalid) {
+		return invalid.Reason
+	}
+	return "Invalid"
 }
 
 // same says that an owner's graph need not be compiled again.
@@ -112,7 +122,7 @@ func (w *work) begin(ctx context.Context, o *resource.Owner, compiled *resource.
 	w.setGeneration(g)
 	w.setRemoval(removal)
 	g.begun = w.x.now()
-	w.x.metrics.CriticalPath(o.Kind.Kind, len(compiled.CriticalPath()))
+	w.x.metrics.CriticalPath(o.GroupKind(), len(compiled.CriticalPath()))
 	return g, nil
 }
 
@@ -218,7 +228,7 @@ func (w *work) retire(ctx context.Context, g *generation) error {
 		if retired != nil {
 			w.x.recordStore.Observe(retired)
 		}
-		w.x.metrics.OwnerWrite(g.owner.Kind.Kind, "inventory")
+		w.x.metrics.OwnerWrite(g.owner.GroupKind(), "inventory")
 	}
 	g.older = nil
 	kept := 0

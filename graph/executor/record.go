@@ -71,7 +71,7 @@ func (g *generation) recorded(ctx context.Context, gk schema.GroupKind) error {
 		return fmt.Errorf("nothing was written: %w", err)
 	}
 	g.x.recordStore.Observe(written)
-	g.x.metrics.OwnerWrite(g.owner.Kind.Kind, "inventory")
+	g.x.metrics.OwnerWrite(g.owner.GroupKind(), "inventory")
 	r.stored = true
 	return nil
 }

@@ -32,6 +32,9 @@ func (o *Owner) Key() types.NamespacedName {
 	return types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
 }
 
+// GroupKind returns the owner's kind as metrics label it, "Kind.group".
+func (o *Owner) GroupKind() string { return o.Kind.GroupKind().String() }
+
 // Slot spreads owners over Slots by a hash of their UID.
 func (o *Owner) Slot() int { return SlotOf(o.UID) }
 

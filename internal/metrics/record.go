@@ -134,10 +134,10 @@ func (m *Metrics) Stores(n int) {
 	m.stores.Set(float64(n))
 }
 
-// Objects adds to the number of objects in the caches of all watches.
-func (m *Metrics) Objects(delta int) {
+// Objects sets how many objects the caches of all watches hold.
+func (m *Metrics) Objects(n int) {
 	if m == nil {
 		return
 	}
-	m.objects.Add(float64(delta))
+	m.objects.Set(float64(n))
 }

@@ -122,7 +122,7 @@ func (r *Reconciler[O]) guard(ctx context.Context, obj O, o *resource.Owner, m *
 	if err := r.Writer.Guard(ctx, o); err != nil {
 		return err
 	}
-	r.Metrics.OwnerWrite(o.Kind.Kind, metrics.Finalizer)
+	r.Metrics.OwnerWrite(o.GroupKind(), metrics.Finalizer)
 	m.guarded, m.fresh = true, !m.known
 	m.known = true
 	return nil
@@ -151,7 +151,7 @@ func (r *Reconciler[O]) write(ctx context.Context, o *resource.Owner, m *memory)
 	if err := r.Writer.Status(ctx, o, m.pending.Object); err != nil {
 		return 0, err
 	}
-	r.Metrics.OwnerWrite(o.Kind.Kind, metrics.Status)
+	r.Metrics.OwnerWrite(o.GroupKind(), metrics.Status)
 	m.pace.wrote(began, r.now())
 	m.previous.Written = m.pending.Object
 	m.pending.Changed = false
@@ -170,7 +170,7 @@ func (r *Reconciler[O]) teardown(ctx context.Context, obj O, o *resource.Owner, 
 		if err := r.Writer.Release(ctx, o, obj.GetFinalizers(), obj.GetResourceVersion()); err != nil {
 			return 0, err
 		}
-		r.Metrics.OwnerWrite(o.Kind.Kind, metrics.Finalizer)
+		r.Metrics.OwnerWrite(o.GroupKind(), metrics.Finalizer)
 		r.Executor.Forget(o.UID)
 		return 0, nil
 	}
@@ -196,10 +196,10 @@ func (r *Reconciler[O]) measure(o *resource.Owner, m *memory, report *executor.R
 		m.ready = false
 		return
 	}
-	r.Metrics.NodeStates(metrics.Owner{Kind: o.Kind.Kind, Namespace: o.Namespace, Name: o.Name}, report.Counts)
+	r.Metrics.NodeStates(metrics.Owner{Kind: o.GroupKind(), Namespace: o.Namespace, Name: o.Name}, report.Counts)
 	ready := report.Counts.Done()
 	if ready && !m.ready {
-		r.Metrics.RunReady(o.Kind.Kind, r.now().Sub(report.Begun))
+		r.Metrics.RunReady(o.GroupKind(), r.now().Sub(report.Begun))
 	}
 	m.ready = ready
 }
@@ -228,7 +228,7 @@ func (r *Reconciler[O]) forget(key types.NamespacedName) {
 		return
 	}
 	r.Executor.Forget(m.uid)
-	r.Metrics.Forget(metrics.Owner{Kind: r.kind.Owner(r.kind.New()).Kind.Kind, Namespace: key.Namespace, Name: key.Name})
+	r.Metrics.Forget(metrics.Owner{Kind: r.kind.Owner(r.kind.New()).GroupKind(), Namespace: key.Namespace, Name: key.Name})
 }
 
 func soonest(a, b time.Duration) time.Duration {

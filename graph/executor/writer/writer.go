@@ -32,6 +32,7 @@ type Recorder interface {
 // migrate, get, patch or delete.
 type Meter interface {
 	Applied(kind, operation, result string, took time.Duration)
+	InflightWrites(delta int)
 }
 
 // Writer writes children of any owner. Safe for concurrent use.
@@ -189,7 +190,11 @@ func (w *Writer) do(r *Request, operation string, send func() (*unstructured.Uns
 // measure sends one request within the global limit and meters it.
 func (w *Writer) measure(id resource.Identity, operation string, send func() error) error {
 	w.slots <- struct{}{}
-	defer func() { <-w.slots }()
+	w.meter.InflightWrites(1)
+	defer func() {
+		w.meter.InflightWrites(-1)
+		<-w.slots
+	}()
 	start := w.now()
 	err := send()
 	w.meter.Applied(id.GroupKind().String(), operation, resultOf(id, err), w.now().Sub(start))

@@ -15,6 +15,10 @@ const (
 	drainTime   = time.Second
 )
 
+// lookTime bounds one look at a node, so that a server that never answers
+// holds up nobody for ever.
+const lookTime = time.Minute
+
 // limiter bounds writes in flight. The executor has one for all owners and
 // each drain has its own, so that one owner cannot take every connection.
 type limiter chan struct{}
@@ -24,8 +28,9 @@ func (l limiter) release() { <-l }
 
 // drain processes what can act until nothing can, the graph is superseded or
 // its turn is over; it reports whether work is left for another turn.
-// Requests in flight are awaited, never cancelled. process is called for
-// different nodes at the same time.
+// Requests in flight are awaited, never cancelled: a write whose answer nobody
+// waits for may or may not have happened. process is called for different
+// nodes at the same time.
 type drain struct {
 	run     *graph.Run
 	limit   limiter
@@ -47,7 +52,9 @@ func (d *drain) do(ctx context.Context) (yielded bool) {
 		i, ok := d.run.Next()
 		if ok {
 			pool.Go(func() {
-				d.run.Set(i, d.process(ctx, i))
+				look, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTime)
+				defer cancel()
+				d.run.Set(i, d.process(look, i))
 				d.limit.release()
 				select {
 				case finished <- struct{}{}:

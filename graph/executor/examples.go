@@ -11,23 +11,32 @@ import (
 // be accepted by the API server.
 const ReasonExampleRefused = "ExampleRefused"
 
+// examplesPerTurn bounds the dry-runs of one turn of an owner.
+const examplesPerTurn = 32
+
 // checkExamples renders the nodes that wait for their needs with example
 // values and asks the API server, once per graph and after real writes, what
 // it thinks of them: an author learns of a mistake before the first need
 // exists. Only refusals of the object itself count; all else is left to the
 // real write.
-func (g *generation) checkExamples(ctx context.Context) {
-	if g.examplesChecked || g.run.Superseded() {
-		return
-	}
-	g.examplesChecked = true
-	for i := range g.nodes {
-		n := &g.nodes[i]
-		if n.def.Example == nil || g.run.State(i) != graph.Blocked || g.run.Superseded() {
+//
+// A turn checks a few and reports whether more are left.
+func (g *generation) checkExamples(ctx context.Context) (more bool) {
+	checked := 0
+	for ; g.examples < len(g.nodes); g.examples++ {
+		n := &g.nodes[g.examples]
+		if n.def.Example == nil || g.run.State(g.examples) != graph.Blocked {
 			continue
 		}
-		n.early = g.checkExample(ctx, i)
+		if checked == examplesPerTurn || g.run.Superseded() || ctx.Err() != nil {
+			return !g.run.Superseded()
+		}
+		checked++
+		if n.early = g.checkExample(ctx, g.examples); n.early != nil {
+			g.stamp.Add(1)
+		}
 	}
+	return false
 }
 
 func (g *generation) checkExample(ctx context.Context, i int) *verdict {

@@ -39,8 +39,8 @@ type generation struct {
 	looked bool
 	// pruneYielded says that the removal of leftovers has more to do.
 	pruneYielded bool
-	// examplesChecked is set once the early dry-runs of this graph are done.
-	examplesChecked bool
+	// examples is the number of nodes whose early dry-run is done or not needed.
+	examples int
 	limit           limiter
 	writes          atomic.Int64
 	serial          atomic.Uint64

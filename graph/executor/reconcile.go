@@ -31,7 +31,9 @@ func (x *Executor) Reconcile(ctx context.Context, o *resource.Owner, fresh bool,
 		return &Report{Owner: o, Failure: w.failure, NotSynced: w.failure == nil}, nil
 	}
 	yielded := g.drain(ctx)
-	g.checkExamples(ctx)
+	if !yielded {
+		yielded = g.checkExamples(ctx)
+	}
 	if err := w.prune(ctx, g); err != nil {
 		return nil, err
 	}

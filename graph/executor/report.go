@@ -74,6 +74,9 @@ func (r *Report) Node(i int) NodeStatus {
 		}
 	}
 	if v == nil {
+		if s.State == graph.InProgress {
+			s.Reason, s.Message = ReasonQueued, "waits for its turn"
+		}
 		return s
 	}
 	s.Terminal, s.Reason, s.Message, s.Since = v.terminal && s.State == graph.Error, v.reason, v.message, v.since

@@ -17,6 +17,7 @@ import (
 const (
 	ReasonWatchForbidden       = "WatchForbidden"
 	ReasonWatchFailed          = "WatchFailed"
+	ReasonQueued               = "Queued"
 	ReasonNotSynced            = "NotSynced"
 	ReasonSupportDisabled      = "SupportDisabled"
 	ReasonWaitsForValue        = "WaitsForValue"

@@ -32,12 +32,21 @@ func (x *Executor) identityOf(e observer.Event) resource.Identity {
 	return resource.Identity{Group: e.Key.Resource.Group, Kind: gvk.Kind, Namespace: e.Namespace, Name: e.Name}
 }
 
+// childChanged touches the node of an object that is ours by its label. An
+// object that carries our manager label and no known owner was tampered with:
+// whoever has it in a graph looks at it. That is rare, so all are asked.
 func (x *Executor) childChanged(e observer.Event) {
-	uid := types.UID(e.Object.GetLabels()[resource.OwnerLabel])
-	if uid == "" {
+	labels := e.Object.GetLabels()
+	if labels[resource.ManagerLabel] != x.manager {
 		return
 	}
-	if w := x.work(uid); w != nil && w.touch(x.identityOf(e)) {
+	id := x.identityOf(e)
+	w := x.work(types.UID(labels[resource.OwnerLabel]))
+	if w == nil {
+		x.eachWork(func(w *work) bool { return w.touch(id) })
+		return
+	}
+	if w.touch(id) {
 		x.wake(w.key)
 	}
 }

@@ -41,9 +41,9 @@ type generation struct {
 	pruneYielded bool
 	// examples is the number of nodes whose early dry-run is done or not needed.
 	examples int
-	limit           limiter
-	writes          atomic.Int64
-	serial          atomic.Uint64
+	limit    limiter
+	writes   atomic.Int64
+	serial   atomic.Uint64
 	// stamp counts changes of what is shown of the owner.
 	stamp *atomic.Uint64
 

@@ -216,11 +216,8 @@ func (w *work) prune(ctx context.Context, g *generation) error {
 
 // retire makes the older records history and drops those beyond the last few.
 func (w *work) retire(ctx context.Context, g *generation) error {
-	g.record.mu.Lock()
-	stored := g.record.stored
-	g.record.mu.Unlock()
-	if !stored && g.graph.Len() > 0 {
-		return nil // nothing was written under the new plan: the old one is its record
+	if err := g.store(ctx); err != nil {
+		return err
 	}
 	for _, ref := range g.older {
 		retired, err := w.x.records.Retire(ctx, ref)

@@ -63,6 +63,20 @@ func (g *generation) recorded(ctx context.Context, gk schema.GroupKind) error {
 			return err
 		}
 	}
+	return g.storeRecord(ctx)
+}
+
+// store makes sure that the newest record is this generation's.
+func (g *generation) store(ctx context.Context) error {
+	g.record.mu.Lock()
+	defer g.record.mu.Unlock()
+	return g.storeRecord(ctx)
+}
+
+// storeRecord writes the record unless that was done. The caller holds
+// record.mu.
+func (g *generation) storeRecord(ctx context.Context) error {
+	r := &g.record
 	if r.stored {
 		return nil
 	}

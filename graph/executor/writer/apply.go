@@ -207,7 +207,7 @@ func (w *Writer) replace(ctx context.Context, r *Request, live observer.Item) *F
 	if err != nil && !goneByName(err, r.id()) {
 		return Classify(r.id(), err)
 	}
-	if left == nil {
+	if gone(left) {
 		r.Recorder.ObserveDeleted(r.id().Namespace, r.id().Name, uid, "")
 		return fail(Retriable, ReasonReplaced, "%s was deleted to change an immutable field and is created anew", r.id())
 	}

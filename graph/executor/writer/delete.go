@@ -11,12 +11,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/truss-dev/truss/graph/executor/cluster"
 	"github.com/truss-dev/truss/graph/executor/inventory"
+	"github.com/truss-dev/truss/graph/executor/observer"
 	"github.com/truss-dev/truss/graph/resource"
 )
 
@@ -34,6 +35,9 @@ type Removal struct {
 	// Final says that the owner itself goes: delays do not hold it up.
 	Final    bool
 	Recorder Recorder
+
+	// elsewhere says that another version than the recorded one is tried.
+	elsewhere bool
 }
 
 func (r *Removal) id() resource.Identity { return r.Entry.Identity }
@@ -62,15 +66,15 @@ func (w *Writer) Delete(ctx context.Context, r *Removal) (Removed, *Failure) {
 	if err != nil {
 		return w.absent(ctx, r, err)
 	}
-	if live.GetDeletionTimestamp() != nil {
-		return Removed{UID: live.GetUID(), Message: deleting(r.id(), live)}, nil
-	}
 	stamp, ours := w.key.Verify(r.Owner.UID, r.id(), live.GetAnnotations()[resource.AppliedAnnotation])
 	if !ours {
 		return Removed{Gone: true, Kept: true, Message: fmt.Sprintf("%s was left alone: it was not made by this owner", r.id())}, nil
 	}
 	if stamp.Adopted || live.GetAnnotations()[resource.DeletionAnnotation] == "detach" {
 		return w.detach(ctx, r, live)
+	}
+	if live.GetDeletionTimestamp() != nil {
+		return Removed{UID: live.GetUID(), Message: deleting(r.id(), live)}, nil
 	}
 	if after, wait, f := w.delay(ctx, r, live); f != nil || wait {
 		return Removed{UID: live.GetUID(), After: after, Message: fmt.Sprintf("%s is kept for another %s (%s)", r.id(), after.Round(time.Second), resource.DeletionDelayAnnotation)}, f
@@ -94,11 +98,17 @@ func (w *Writer) delete(ctx context.Context, r *Removal, live *metav1.PartialObj
 		}
 		return Removed{UID: uid}, Classify(r.id(), err)
 	}
-	if left == nil {
+	if gone(left) {
 		r.Recorder.ObserveDeleted(r.id().Namespace, r.id().Name, uid, "")
 		return Removed{Gone: true, UID: uid}, nil
 	}
 	return Removed{UID: uid, Message: deleting(r.id(), left)}, nil
+}
+
+// gone says whether the answer to a DELETE proves that nothing is left. Some
+// kinds, such as Services, answer with the object as it was.
+func gone(left *metav1.PartialObjectMetadata) bool {
+	return left == nil || left.DeletionTimestamp == nil
 }
 
 func deleting(id resource.Identity, live metav1.Object) string {
@@ -132,50 +142,6 @@ func (w *Writer) readMetadata(ctx context.Context, r *Removal) (*metav1.PartialO
 	return live, err
 }
 
-var crds = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
-
-// absent decides what an unsuccessful read proves. Gone is a 404 that names
-// the object, or a 404 on the CRD of its kind; a path that is not served says
-// nothing about the object, so another served version is tried.
-func (w *Writer) absent(ctx context.Context, r *Removal, err error) (Removed, *Failure) {
-	if goneByName(err, r.id()) {
-		r.Recorder.ObserveDeleted(r.id().Namespace, r.id().Name, "", "")
-		return Removed{Gone: true}, nil
-	}
-	if !apierrors.IsNotFound(err) {
-		return Removed{}, Classify(r.id(), err)
-	}
-	name := r.Entry.Resource + "." + r.Entry.Group
-	crd, crdErr := r.Own.Dynamic.Resource(crds).Get(ctx, name, metav1.GetOptions{})
-	if crdErr != nil {
-		if apierrors.IsNotFound(crdErr) && r.Entry.Group != "" {
-			return Removed{Gone: true, Message: fmt.Sprintf("the kind of %s is not installed any more", r.id())}, nil
-		}
-		return Removed{}, fail(Retriable, ReasonKindUnknown, "cannot tell whether %s is gone: %v", r.id(), err)
-	}
-	if other := otherVersion(crd, r.Entry.Version); other != "" {
-		entry := *r.Entry
-		entry.Version = other
-		again := *r
-		again.Entry = &entry
-		return w.Delete(ctx, &again)
-	}
-	return Removed{}, fail(Retriable, ReasonKindUnknown, "cannot tell whether %s is gone: version %s is not served", r.id(), r.Entry.Version)
-}
-
-// otherVersion returns a served version other than the one that was tried.
-func otherVersion(crd *unstructured.Unstructured, tried string) string {
-	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
-	for _, v := range versions {
-		version, _ := v.(map[string]any)
-		name, _ := version["name"].(string)
-		if served, _ := version["served"].(bool); served && name != tried {
-			return name
-		}
-	}
-	return ""
-}
-
 // detach leaves an object in place without a trace of its owner: with our
 // ownerReference on it the garbage collector would delete it.
 func (w *Writer) detach(ctx context.Context, r *Removal, live *metav1.PartialObjectMetadata) (Removed, *Failure) {
@@ -185,10 +151,14 @@ func (w *Writer) detach(ctx context.Context, r *Removal, live *metav1.PartialObj
 			labels[k] = nil
 		}
 	}
-	refs := slices.DeleteFunc(slices.Clone(live.OwnerReferences), func(ref metav1.OwnerReference) bool { return ref.UID == r.Owner.UID })
+	refs, err := foreignReferences(r, live)
+	if err != nil {
+		return Removed{}, Classify(r.id(), err)
+	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": live.UID, "resourceVersion": live.ResourceVersion,
-		"labels": labels, "annotations": map[string]any{resource.AppliedAnnotation: nil}, "ownerReferences": refs,
+		"labels": labels, "ownerReferences": refs,
+		"annotations": map[string]any{resource.AppliedAnnotation: nil, resource.DeletionTimestampAnnotation: nil},
 	}})
 	if err != nil {
 		return Removed{}, Classify(r.id(), err)
@@ -202,6 +172,22 @@ func (w *Writer) detach(ctx context.Context, r *Removal, live *metav1.PartialObj
 		return Removed{UID: live.UID}, Classify(r.id(), err)
 	}
 	return Removed{Gone: true, Kept: true, Message: fmt.Sprintf("%s was detached and stays", r.id())}, nil
+}
+
+// foreignReferences are those that our field manager does not hold. Ours point
+// at the owner and at needs, which are deleted: then the garbage collector
+// would delete what was to stay.
+func foreignReferences(r *Removal, live *metav1.PartialObjectMetadata) ([]metav1.OwnerReference, error) {
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
+	if err != nil {
+		return nil, err
+	}
+	fields := observer.FieldsOf(object, FieldManager)
+	return slices.DeleteFunc(slices.Clone(live.OwnerReferences), func(ref metav1.OwnerReference) bool {
+		item := map[string]any{"uid": string(ref.UID)}
+		held := fields.Owns(map[string]any{"metadata": map[string]any{"ownerReferences": []any{item}}})
+		return ref.UID == r.Owner.UID || len(held) == 0
+	}), nil
 }
 
 // delay holds a prune up for the duration that the object asks for. The first

@@ -85,6 +85,8 @@ type noMeter struct{}
 
 func (noMeter) Applied(string, string, string, time.Duration) {}
 
+func (noMeter) InflightWrites(int) {}
+
 func (w *world) must(err error) {
 	w.t.Helper()
 	if err != nil {
@@ -239,14 +241,18 @@ func (c *child) applied(manager, text string) {
 // remove has the writer take the object down, and returns the requests.
 func (c *child) remove(final bool) (Removed, *Failure, string) {
 	c.w.t.Helper()
-	m, err := c.w.cluster.Mapping(c.id.GroupKind(), c.version)
-	c.w.must(err)
-	entry := &inventory.Entry{Identity: c.id, Version: c.version, Resource: m.Resource.Resource}
+	r := c.removal(final)
 	c.w.wire.take()
-	out, f := c.w.writer.Delete(c.w.ctx, &Removal{
-		Owner: c.owner, Entry: entry, Client: c.w.client, Own: c.w.client, Final: final, Recorder: c.store,
-	})
+	out, f := c.w.writer.Delete(c.w.ctx, r)
 	return out, f, c.w.wire.take()
+}
+
+func (c *child) removal(final bool) *Removal {
+	c.w.t.Helper()
+	return &Removal{
+		Owner: c.owner, Client: c.w.client, Own: c.w.client, Final: final, Recorder: c.store,
+		Entry: &inventory.Entry{Identity: c.id, Version: c.version, Resource: c.gvr().Resource},
+	}
 }
 
 // post creates an object of somebody else.

@@ -138,7 +138,7 @@ func TestDefaultsAreNoDriftAfterAnApply(t *testing.T) {
 	c := newWorld(t).child(deployment)
 	c.ensured()
 	c.desired.SetLabels(map[string]string{"x": "y"})
-	c.ensured()
+	c.converged()
 	_, requests := c.restarted().ensured()
 	expect(t, "an applied Deployment after a restart", requests, "")
 }

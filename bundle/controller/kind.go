@@ -8,6 +8,7 @@ import (
 
 	"github.com/truss-dev/truss/bundle"
 	v1 "github.com/truss-dev/truss/bundle/v1"
+	"github.com/truss-dev/truss/graph"
 	"github.com/truss-dev/truss/graph/executor"
 	"github.com/truss-dev/truss/graph/executor/writer"
 	"github.com/truss-dev/truss/graph/resource"
@@ -120,21 +121,36 @@ func nodes(r *executor.Report) []bundle.NodeReport {
 
 // changes are the resources whose state is another than the one that was
 // shown: a run that starts over, for a new generation or in a new process,
-// comes to most states anew.
+// comes to most states anew. Resources without needs begin in InProgress, so
+// that those which stay there did not move, and yet are news.
 func changes(r *executor.Report, all []bundle.NodeReport, shown *v1.BundleStatus) []bundle.Change {
-	was := make(map[string]string, len(shown.ResourceStatuses))
-	for i := range shown.ResourceStatuses {
-		s := &shown.ResourceStatuses[i]
-		for j := range s.Conditions {
-			if s.Conditions[j].Status == metav1.ConditionTrue {
-				was[s.Name] = s.Conditions[j].Type
-			}
-		}
-	}
+	was := states(shown)
 	out := make([]bundle.Change, 0, len(r.Moved))
+	moved := make(map[int]bool, len(r.Moved))
 	for _, t := range r.Moved {
+		moved[t.Index] = true
 		if n := all[t.Index]; was[n.Name] != n.State.String() {
 			out = append(out, bundle.Change{NodeReport: n, From: t.From})
+		}
+	}
+	for i := range all {
+		n := &all[i]
+		if n.State == graph.InProgress && n.Reason != "" && !moved[i] && was[n.Name] == "" {
+			out = append(out, bundle.Change{NodeReport: *n, From: graph.Blocked})
+		}
+	}
+	return out
+}
+
+// states are the states of the resources that a status lists.
+func states(s *v1.BundleStatus) map[string]string {
+	out := make(map[string]string, len(s.ResourceStatuses))
+	for i := range s.ResourceStatuses {
+		r := &s.ResourceStatuses[i]
+		for j := range r.Conditions {
+			if r.Conditions[j].Status == metav1.ConditionTrue {
+				out[r.Name] = r.Conditions[j].Type
+			}
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package bundle
 
 import (
 	"errors"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -105,4 +106,21 @@ func split(err error) []error {
 		}
 	}
 	return []error{err}
+}
+
+// mistakesText is a joined error, one mistake per line.
+func mistakesText(err error) string {
+	var lines []string
+	for _, e := range split(err) {
+		lines = append(lines, mistakeText(e))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// mistakeText leads with the reason, which says what kind of mistake it is.
+func mistakeText(err error) string {
+	if invalid, ok := errors.AsType[*resource.InvalidError](err); ok && invalid.Reason != "" {
+		return invalid.Reason + ": " + err.Error()
+	}
+	return err.Error()
 }

@@ -162,7 +162,7 @@ func (p *projection) conditions() []metav1.Condition {
 // errorReason words the Bundle's Error condition as Smith does.
 func (p *projection) errorReason() (reason, message string) {
 	if p.report.Failed != nil {
-		return ReasonTerminalError, p.report.Failed.Error()
+		return ReasonTerminalError, mistakesText(p.report.Failed)
 	}
 	reason = ReasonTerminalError
 	if len(p.retriable) > 0 {
@@ -184,7 +184,7 @@ func (p *projection) message() string {
 	switch {
 	case p.report.Failed != nil:
 		problems := split(p.report.Failed)
-		return problems[0].Error() + more(len(problems)-1)
+		return mistakeText(problems[0]) + more(len(problems)-1)
 	case len(p.terminal) > 0:
 		return p.terminal[0].cause() + more(p.counts.Error-1)
 	case len(p.retriable) > 0:

@@ -153,14 +153,14 @@ func TestStatusOfABundleThatDoesNotCompile(t *testing.T) {
 			reason: "S02: nothing is known of any resource",
 			err:    &resource.InvalidError{Reason: ReasonDuplicateResource, Node: "a", Message: "twice"},
 			rows:   map[string][]string{"a": unknown, "b": unknown},
-			error:  `Error=True TerminalError: resource "a": twice`, first: `resource "a": twice`,
+			error:  `Error=True TerminalError: DuplicateResource: resource "a": twice`, first: `DuplicateResource: resource "a": twice`,
 		},
 		"UnknownReference": {
 			reason: "S03: the same for a reference to nothing, also beside other mistakes",
 			err:    errors.Join(mistake, &resource.InvalidError{Reason: ReasonUnknownReference, Node: "b", Message: "nothing"}),
 			rows:   map[string][]string{"a": unknown, "b": unknown},
-			error:  "Error=True TerminalError: spec.resources[0].x: resource \"a\": no name\nresource \"b\": nothing",
-			first:  `spec.resources[0].x: resource "a": no name (and 1 more)`,
+			error:  "Error=True TerminalError: MissingName: spec.resources[0].x: resource \"a\": no name\nUnknownReference: resource \"b\": nothing",
+			first:  `MissingName: spec.resources[0].x: resource "a": no name (and 1 more)`,
 		},
 		"Mistake": {
 			reason: "A mistake of one resource is an error of that one; the others have no state",
@@ -168,15 +168,15 @@ func TestStatusOfABundleThatDoesNotCompile(t *testing.T) {
 			rows: map[string][]string{"b": unknown, "a": {
 				"Blocked=False Error", "InProgress=False Error", "Ready=False Error", "Error=True TerminalError: MissingName: spec.resources[0].x: no name",
 			}},
-			error: `Error=True TerminalError: spec.resources[0].x: resource "a": no name`,
-			first: `spec.resources[0].x: resource "a": no name`,
+			error: `Error=True TerminalError: MissingName: spec.resources[0].x: resource "a": no name`,
+			first: `MissingName: spec.resources[0].x: resource "a": no name`,
 		},
 		"Wrapped": {
 			reason: "Context around the error hides none of its parts",
 			err:    fmt.Errorf("cannot compile: %w", errors.Join(mistake, &resource.InvalidError{Reason: ReasonCycle, Node: "b", Message: "cycle"})),
 			rows:   map[string][]string{"a": unknown, "b": unknown},
-			error:  "Error=True TerminalError: cannot compile: spec.resources[0].x: resource \"a\": no name\nresource \"b\": cycle",
-			first:  `spec.resources[0].x: resource "a": no name (and 1 more)`,
+			error:  "Error=True TerminalError: MissingName: spec.resources[0].x: resource \"a\": no name\nCycle: resource \"b\": cycle",
+			first:  `MissingName: spec.resources[0].x: resource "a": no name (and 1 more)`,
 		},
 		"Other": {
 			reason: "An error that names no resource is about all",

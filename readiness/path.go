@@ -104,12 +104,26 @@ func (p *Path) Value(obj map[string]any) (any, error) {
 		return nil, &SeveralError{Path: p.String(), Count: len(hits)}
 	}
 	if len(hits) == 0 {
-		return nil, p.missing(missing)
+		return nil, p.absent(obj, missing)
 	}
 	if hits[0] == nil {
 		return nil, p.missing(len(p.segments) - 1)
 	}
 	return hits[0], nil
+}
+
+// absent tells a key that may still come from a key of what can have none: to
+// wait for a field of a text would be to wait for ever.
+func (p *Path) absent(obj map[string]any, at int) error {
+	field, isField := p.segments[at].(fieldSegment)
+	parents, err := walk(p.segments[:at], obj)
+	if !isField || err != nil || len(parents) != 1 || parents[0] == nil {
+		return p.missing(at)
+	}
+	if _, isMap := parents[0].(map[string]any); isMap {
+		return p.missing(at)
+	}
+	return &ShapeError{Path: p.String(), Segment: field.String(), Want: "a map", Got: shapeOf(parents[0])}
 }
 
 // missing names the path up to and with the segment that found nothing.

@@ -116,6 +116,14 @@ func TestPathGivesTypedErrors(t *testing.T) {
 			"An index on a text can never work.", "status.state[0]", isShape,
 			"{.status.state[0]}: [0] needs a list, found a string",
 		},
+		"FieldOfText": {
+			"A field of a text can never come: waiting for it would not end.", "status.state.deeper", isShape,
+			"{.status.state.deeper}: .deeper needs a map, found a string",
+		},
+		"FieldOfList": {
+			"A field of a list without an index is a mistake, too.", "status.conditions.type", isShape,
+			"{.status.conditions.type}: .type needs a map, found a list",
+		},
 		"FilterOfMap": {
 			"A filter on a map can never work.", `status.map[?(@.a=="b")]`, isShape,
 			`{.status.map[?(@.a=="b")]}: [?(@.a=="b")] needs a list, found a map`,

@@ -74,7 +74,11 @@ func (g *generation) conclude(i int, v *verdict) {
 		g.timers.set(i, noTime)
 		return
 	}
-	g.timers.set(i, now.Add(v.retry))
+	at := now.Add(v.retry)
+	if armed, ok := g.timers.at(i); ok && was != nil && was.reason == v.reason && armed.Before(at) {
+		at = armed // an event woke the node before its time, which puts nothing off
+	}
+	g.timers.set(i, at)
 }
 
 func (g *generation) entered(n *node, v *verdict) {

@@ -111,6 +111,15 @@ func (t *timers) set(node int, at time.Time) {
 	}
 }
 
+// at returns when a node's timer is due; false when none is armed.
+func (t *timers) at(node int) (time.Time, bool) {
+	i, armed := t.place[node]
+	if !armed {
+		return noTime, false
+	}
+	return t.items[i].at, true
+}
+
 // due removes and returns a node whose time has come.
 func (t *timers) due(now time.Time) (int, bool) {
 	if len(t.items) == 0 || t.items[0].at.After(now) {

@@ -189,3 +189,10 @@ func example(name string) (string, error) {
 	}
 	return string(text), nil
 }
+
+// patchCluster merges JSON into a CRD.
+func (w *world) patchCluster(name, patch string) {
+	w.t.Helper()
+	_, err := w.client.Resource(crds).Patch(w.t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: "person"})
+	w.Expect(err).NotTo(HaveOccurred())
+}

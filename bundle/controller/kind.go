@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -36,6 +37,7 @@ func (k *kind) Owner(b *v1.Bundle) *resource.Owner {
 		UID: b.UID, Kind: v1.GroupVersion.WithKind("Bundle"), Resource: "bundles",
 		Namespace: b.Namespace, Name: b.Name, Generation: b.Generation,
 		ServiceAccount: account, Manager: resource.ManagerCore, Finalizer: v1.Finalizer,
+		Orphan: b.DeletionTimestamp != nil && slices.Contains(b.Finalizers, metav1.FinalizerOrphanDependents),
 	}
 }
 

@@ -17,6 +17,10 @@ func (x *Executor) handle(e observer.Event) {
 		x.watchChanged(e.Key)
 		return
 	}
+	if e.Key == x.recordStore.Key() {
+		x.recordChanged(e.Object)
+		return
+	}
 	x.childChanged(e)
 	for _, ref := range e.Object.GetOwnerReferences() {
 		x.owned.touch(x, ref.UID)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -70,8 +71,9 @@ type Executor struct {
 	mu    sync.Mutex
 	works map[types.UID]*work
 
-	owned refs[types.UID]
-	named refs[resource.Identity]
+	orphans chan *unstructured.Unstructured
+	owned   refs[types.UID]
+	named   refs[resource.Identity]
 }
 
 // New returns an Executor. Nothing is watched or written before Run.
@@ -97,7 +99,7 @@ func New(o Options) (*Executor, error) {
 		records:   inventory.NewRecords(own.Dynamic, o.Namespace),
 		evaluator: readiness.NewEvaluator(), metrics: o.Metrics, log: o.Log,
 		manager: o.Manager, wake: o.Wake, ownerWrites: o.OwnerWrites, now: time.Now,
-		works: map[types.UID]*work{},
+		works: map[types.UID]*work{}, orphans: make(chan *unstructured.Unstructured, orphanQueue),
 	}
 	x.observer = observer.New(o.Cluster, observer.Options{Manager: writer.FieldManager, Handler: x.handle, Log: o.Log})
 	x.kinds = observer.NewKinds(x.observer, x.kindChanged)
@@ -109,9 +111,10 @@ func New(o Options) (*Executor, error) {
 
 // Run watches until the context ends.
 func (x *Executor) Run(ctx context.Context) error {
-	var measuring sync.WaitGroup
-	defer measuring.Wait()
-	measuring.Go(func() { x.measure(ctx) })
+	var tasks sync.WaitGroup
+	defer tasks.Wait()
+	tasks.Go(func() { x.measure(ctx) })
+	tasks.Go(func() { x.releaseOrphans(ctx) })
 	if err := x.observer.Run(ctx); err != nil {
 		return fmt.Errorf("cannot run the observer: %w", err)
 	}
@@ -181,5 +184,8 @@ func (x *Executor) Forget(uid types.UID) {
 	x.mu.Unlock()
 	if w != nil {
 		w.close()
+	}
+	for _, item := range x.recordStore.ByOwner(uid) {
+		x.recordChanged(item.Object)
 	}
 }

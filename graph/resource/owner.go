@@ -25,6 +25,9 @@ type Owner struct {
 	Manager string
 	// Finalizer guards the owner until its children are gone.
 	Finalizer string
+	// Orphan says that the owner is being deleted with --cascade=orphan: its
+	// children stay.
+	Orphan bool
 }
 
 // Key returns the owner's namespace and name.

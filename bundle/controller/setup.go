@@ -54,8 +54,14 @@ func Setup(m manager.Manager, o Options) error {
 	if err != nil {
 		return err
 	}
+	owner := reconciler.NewOwnerWriter(own.Dynamic)
+	if slots := o.Executor.Slots; len(slots) > 0 {
+		if err := m.Add(leaderOnly{newClaimer(o.Cluster, slots, owner, o.Executor.Log).run}); err != nil {
+			return err
+		}
+	}
 	r := reconciler.New(&kind{defaultServiceAccount: o.DefaultServiceAccount, now: time.Now}, reconciler.Options{
-		Reader: m.GetClient(), Executor: x, Writer: reconciler.NewOwnerWriter(own.Dynamic),
+		Reader: m.GetClient(), Executor: x, Writer: owner,
 		Recorder: m.GetEventRecorder("truss"), Metrics: o.Metrics,
 	})
 	anyName := true // several managers in one process are no mistake

@@ -41,6 +41,9 @@ type Options struct {
 	// Manager selects the children to watch: resource.ManagerCore or a
 	// Stack's UID.
 	Manager string
+	// Slots are the slots whose owners this executor serves; empty means all.
+	// It caches only their children.
+	Slots []int
 	// Scope decides what owners may write; OwnNamespace by default.
 	Scope writer.Scope
 	// Wake is called when an owner has something to do. It must not block.
@@ -64,6 +67,7 @@ type Executor struct {
 	metrics     *metrics.Metrics
 	log         logr.Logger
 	manager     string
+	selector    string
 	wake        func(types.NamespacedName)
 	ownerWrites int
 	now         func() time.Time
@@ -98,13 +102,13 @@ func New(o Options) (*Executor, error) {
 		cluster: o.Cluster, writer: writer.New(o.Key, o.Scope, o.Writes, o.Metrics),
 		records:   inventory.NewRecords(own.Dynamic, o.Namespace),
 		evaluator: readiness.NewEvaluator(), metrics: o.Metrics, log: o.Log,
-		manager: o.Manager, wake: o.Wake, ownerWrites: o.OwnerWrites, now: time.Now,
+		manager: o.Manager, selector: resource.ChildSelector(o.Manager, o.Slots), wake: o.Wake, ownerWrites: o.OwnerWrites, now: time.Now,
 		works: map[types.UID]*work{}, orphans: make(chan *unstructured.Unstructured, orphanQueue),
 	}
 	x.observer = observer.New(o.Cluster, observer.Options{Manager: writer.FieldManager, Handler: x.handle, Log: o.Log})
 	x.kinds = observer.NewKinds(x.observer, x.kindChanged)
 	x.recordStore = x.observer.Acquire(observer.Key{
-		Resource: inventory.GVR, Selector: resource.ManagerLabel + "=" + o.Manager, MetadataOnly: true,
+		Resource: inventory.GVR, Selector: x.selector, MetadataOnly: true,
 	})
 	return x, nil
 }
@@ -141,7 +145,7 @@ func (x *Executor) measure(ctx context.Context) {
 // manager watches all it manages at once; an impersonated account may look
 // only into its own namespace.
 func (x *Executor) childKey(a cluster.Account, r schema.GroupVersionResource) observer.Key {
-	k := observer.Key{Account: a, Resource: r, Selector: resource.ManagerLabel + "=" + x.manager}
+	k := observer.Key{Account: a, Resource: r, Selector: x.selector}
 	if !a.Own() {
 		k.Namespace = a.Namespace
 	}

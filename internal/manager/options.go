@@ -10,6 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
+
+	"github.com/truss-dev/truss/graph/resource"
 )
 
 // namespaceFile is where a pod finds its namespace.
@@ -26,6 +28,9 @@ type Options struct {
 	// DefaultServiceAccount writes the objects of owners that name none; empty
 	// means the manager itself.
 	DefaultServiceAccount string
+	// Slots are the slots of owners that this manager serves, such as 0-31;
+	// empty means all. Managers of different slots have leases of their own.
+	Slots string
 	// LeaderElect makes sure that one of several managers acts.
 	LeaderElect   bool
 	LeaseDuration time.Duration
@@ -44,6 +49,8 @@ type Options struct {
 	Config *rest.Config
 	// Registry takes the metrics; the one that is served by default.
 	Registry prometheus.Registerer
+
+	slots []int
 }
 
 // AddFlags adds the flags to a set, with their defaults.
@@ -51,6 +58,7 @@ func (o *Options) AddFlags(f *pflag.FlagSet) {
 	f.StringVar(&o.Kubeconfig, "kubeconfig", "", "kubeconfig file; default: the pod's own service account, or what kubectl uses")
 	f.StringVar(&o.Namespace, "namespace", "", "namespace of the controller; default: the pod's own, or truss-system")
 	f.StringVar(&o.DefaultServiceAccount, "default-service-account", "", "service account that writes the objects of Bundles that name none; default: the manager itself")
+	f.StringVar(&o.Slots, "slots", "", "slots of owners to serve, such as 0-31 of 0 to 63; default all. Several managers can share the load by slots")
 	f.BoolVar(&o.LeaderElect, "leader-elect", true, "act only while holding the lease")
 	f.DurationVar(&o.LeaseDuration, "leader-elect-lease-duration", 15*time.Second, "how long a lease is good without renewal")
 	f.StringVar(&o.MetricsAddress, "metrics-bind-address", ":8443", "address of the metrics over TLS; 0 switches them off")
@@ -72,7 +80,17 @@ func (o *Options) complete() error {
 	if o.LeaderElect && o.LeaseDuration < time.Second {
 		return fmt.Errorf("cannot elect a leader with a lease of %s: give --leader-elect-lease-duration a second at least", o.LeaseDuration)
 	}
-	return nil
+	slots, err := resource.ParseSlots(o.Slots)
+	o.slots = slots
+	return err
+}
+
+// lease names the lease of the managers that serve the same slots.
+func (o *Options) lease() string {
+	if len(o.slots) == 0 {
+		return leaseName
+	}
+	return leaseName + "-" + strings.ReplaceAll(o.Slots, ",", "-")
 }
 
 func ownNamespace() string {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -32,7 +33,8 @@ import (
 // shutdown is how long writes in flight may take when the manager stops.
 const shutdown = 5 * time.Second
 
-// leaseName names the lease of the managers that serve all owners.
+// leaseName names the lease of the managers that serve all owners; those of
+// some slots append them.
 const leaseName = "truss-manager"
 
 // Run runs a manager until the context ends or it loses its lease. Requests in
@@ -72,7 +74,7 @@ func Run(ctx context.Context, o Options) error {
 	err = controller.Setup(m, controller.Options{
 		Cluster: handle, DefaultServiceAccount: o.DefaultServiceAccount, Metrics: meters,
 		Executor: executor.Options{
-			Cluster: handle, Key: key, Namespace: o.Namespace, Manager: resource.ManagerCore,
+			Cluster: handle, Key: key, Namespace: o.Namespace, Manager: resource.ManagerCore, Slots: o.slots,
 			Writes: o.Writes, OwnerWrites: o.OwnerWrites, Metrics: meters, Log: log,
 		},
 	})
@@ -125,6 +127,10 @@ func newManager(cfg *rest.Config, o *Options) (ctrl.Manager, error) {
 	if err := v1.AddToScheme(scheme); err != nil {
 		return nil, fmt.Errorf("cannot register API types: %w", err)
 	}
+	selector, err := labels.Parse(resource.SlotSelector(o.slots))
+	if err != nil {
+		return nil, fmt.Errorf("cannot select the owners of slots %q: %w", o.Slots, err)
+	}
 	uncopied, grace := true, shutdown
 	renew, retry := o.LeaseDuration*2/3, o.LeaseDuration*2/15
 	m, err := ctrl.NewManager(cfg, ctrl.Options{
@@ -132,7 +138,9 @@ func newManager(cfg *rest.Config, o *Options) (ctrl.Manager, error) {
 		// Owners are read-only here, and a large one costs 19 ms to copy.
 		Cache: cache.Options{
 			DefaultTransform: cache.TransformStripManagedFields(),
-			ByObject:         map[client.Object]cache.ByObject{&v1.Bundle{}: {UnsafeDisableDeepCopy: &uncopied}},
+			ByObject: map[client.Object]cache.ByObject{
+				&v1.Bundle{}: {UnsafeDisableDeepCopy: &uncopied, Label: selector},
+			},
 		},
 		Metrics: metricsserver.Options{
 			BindAddress: o.MetricsAddress, SecureServing: true,
@@ -140,7 +148,7 @@ func newManager(cfg *rest.Config, o *Options) (ctrl.Manager, error) {
 		},
 		HealthProbeBindAddress:  o.HealthAddress,
 		LeaderElection:          o.LeaderElect,
-		LeaderElectionID:        leaseName,
+		LeaderElectionID:        o.lease(),
 		LeaderElectionNamespace: o.Namespace,
 		// The process ends with Run, so that the lease may go at once.
 		LeaderElectionReleaseOnCancel: true,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/truss-dev/truss/internal/cli"
 	"github.com/truss-dev/truss/internal/manager"
 	"github.com/truss-dev/truss/internal/version"
 )
@@ -35,6 +36,7 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 	}
 	c.AddCommand(managerCommand(), localCommand(), version.NewCommand())
+	c.AddCommand(cli.NewTrace(cli.Process{Getenv: os.Getenv, Exit: os.Exit}), cli.NewGraph())
 	return c
 }
 

@@ -34,21 +34,23 @@ type stage struct {
 	admin     dynamic.Interface
 	truss     dynamic.Interface
 	observer  *observer.Observer
+	since     time.Time
 }
 
-func newStage(t *testing.T, p *controlplane.Plane, options observer.Options) *stage {
+// newStage gives a test a namespace of p, which o observes.
+func newStage(t *testing.T, p *controlplane.Plane, o *observer.Observer) *stage {
 	t.Helper()
 	controlplanetest.Need(t, p)
-	s := &stage{t: t, namespace: controlplanetest.Namespace(t, p), admin: client(t, p.AdminConfig())}
-	s.truss = client(t, trussConfig(t, p))
-	options.Config, options.AuditLog, options.Users = p.AdminConfig(), p.AuditLogPath(), []string{truss}
-	o, err := observer.Start(t.Context(), options)
-	if err != nil {
-		t.Fatal(err)
+	return &stage{
+		t: t, namespace: controlplanetest.Namespace(t, p), observer: o, since: time.Now(),
+		admin: client(t, p.AdminConfig()), truss: client(t, trussConfig(t, p)),
 	}
-	t.Cleanup(o.Stop)
-	s.observer = o
-	return s
+}
+
+// observe follows a plane until ctx ends.
+func observe(ctx context.Context, p *controlplane.Plane, o observer.Options) (*observer.Observer, error) {
+	o.Config, o.AuditLog, o.Users = p.AdminConfig(), p.AuditLogPath(), []string{truss}
+	return observer.Start(ctx, o)
 }
 
 func trussConfig(t *testing.T, p *controlplane.Plane) *rest.Config {
@@ -199,12 +201,16 @@ func (s *stage) ending(o *resource.Owner) {
 	}
 }
 
-// violations settles and gives the invariants that were broken, in order.
+// violations settles and gives the invariants that were broken since the stage
+// was set, in order.
 func (s *stage) violations() []observer.Invariant {
 	s.t.Helper()
 	s.settle()
 	var out []observer.Invariant
 	for _, v := range s.observer.Violations() {
+		if v.Event.Received.Before(s.since) {
+			continue
+		}
 		s.t.Log(v)
 		out = append(out, v.Invariant)
 	}

@@ -65,7 +65,7 @@ func TestRulesOfKindsThatAppearDecide(t *testing.T) {
 			[]observer.Invariant{observer.Gate}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, plane, observer.Options{})
+			s := newStage(t, plane, watching)
 			cloud := s.define(c.group, c.annotations)
 			o := s.owner("o")
 			a := inventory.Entry{

@@ -26,8 +26,11 @@ const (
 )
 
 // plane is the control plane of all tests of this package; nil when it was
-// not built.
-var plane *controlplane.Plane
+// not built. watching observes it.
+var (
+	plane    *controlplane.Plane
+	watching *observer.Observer
+)
 
 func TestMain(m *testing.M) {
 	os.Exit(controlplanetest.Main(m, controlplane.Options{AuditPolicy: observer.AuditPolicy(truss)}, func(p *controlplane.Plane) {
@@ -35,7 +38,11 @@ func TestMain(m *testing.M) {
 		if p == nil {
 			return
 		}
-		if err := install(context.Background(), p); err != nil {
+		err := install(context.Background(), p)
+		if err == nil {
+			watching, err = observe(context.Background(), p, observer.Options{})
+		}
+		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}

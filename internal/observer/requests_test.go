@@ -19,7 +19,7 @@ import (
 var leases = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
 
 func TestQuietListsWhatTrussSendsInTheWindow(t *testing.T) {
-	s := newStage(t, plane, observer.Options{})
+	s := newStage(t, plane, watching)
 	for _, c := range []struct {
 		name, reason string
 		do           func()
@@ -87,7 +87,7 @@ func repeat(do func()) (stop func()) {
 
 func TestRequestsAreCountedByVerbAndResource(t *testing.T) {
 	g := NewWithT(t)
-	s := newStage(t, plane, observer.Options{})
+	s := newStage(t, plane, watching)
 	since := time.Now()
 	o := s.owner("o")
 	s.record(o, s.entry("a"), s.entry("b"))
@@ -117,7 +117,7 @@ func TestRequestsAreCountedByVerbAndResource(t *testing.T) {
 
 func TestRequestsAsSomebodyElseAreTruss(t *testing.T) {
 	g := NewWithT(t)
-	s := newStage(t, plane, observer.Options{})
+	s := newStage(t, plane, watching)
 	cfg := trussConfig(t, plane)
 	cfg.Impersonate.UserName = "truss-local-admin"
 	cfg.Impersonate.Groups = []string{"system:masters"}

@@ -25,7 +25,7 @@ import (
 // The API server refuses a second object of one name, so that only an object
 // that was lost behind its back can be created twice.
 func TestAnObjectThatWasLostInStorageIsCreatedTwice(t *testing.T) {
-	s := newStage(t, plane, observer.Options{})
+	s := newStage(t, plane, watching)
 	o := s.owner("o")
 	s.record(o, s.entry("a"))
 	s.make(o, "a")

@@ -1,6 +1,7 @@
 package observer_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,6 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/truss-dev/truss/graph/resource"
+	"github.com/truss-dev/truss/internal/controlplane"
+	"github.com/truss-dev/truss/internal/controlplane/controlplanetest"
 	"github.com/truss-dev/truss/internal/observer"
 )
 
@@ -22,13 +25,37 @@ type play struct {
 
 func TestEveryBrokenPromiseIsSeen(t *testing.T) {
 	for _, p := range plays() {
-		t.Run(p.name, func(t *testing.T) {
-			s := newStage(t, plane, observer.Options{})
-			p.do(s)
-			if diff := cmp.Diff(p.want, s.violations()); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", p.reason, diff)
-			}
-		})
+		t.Run(p.name, func(t *testing.T) { p.perform(t, plane, watching) })
+	}
+}
+
+// TestTheDefaultPolicyHidesOnlyWhatPatchesSay runs the same plays where the
+// bodies of patches are not logged.
+func TestTheDefaultPolicyHidesOnlyWhatPatchesSay(t *testing.T) {
+	hidden := []string{"apply without UID", "JSON patch without guard", "apply for another owner"}
+	plain := controlplanetest.Start(t, controlplane.Options{})
+	if err := install(t.Context(), plain); err != nil {
+		t.Fatal(err)
+	}
+	o, err := observe(t.Context(), plain, observer.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer o.Stop()
+	for _, p := range plays() {
+		if slices.Contains(hidden, p.name) {
+			p.want, p.reason = nil, "only the body of the patch tells"
+		}
+		t.Run(p.name, func(t *testing.T) { p.perform(t, plain, o) })
+	}
+}
+
+func (p *play) perform(t *testing.T, on *controlplane.Plane, o *observer.Observer) {
+	t.Helper()
+	s := newStage(t, on, o)
+	p.do(s)
+	if diff := cmp.Diff(p.want, s.violations()); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", p.reason, diff)
 	}
 }
 

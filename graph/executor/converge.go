@@ -40,14 +40,17 @@ func (g *generation) converge(ctx context.Context, i int, live *observer.Item) (
 	if f != nil {
 		return out.Live, nil, g.obstacle(i, f)
 	}
+	n.failing, n.failures = "", 0
 	return out.Live, out.Conflicts, nil
 }
 
-// obstacle turns a failed write into a verdict. A foreign object in the way
-// is watched, so that its departure wakes the node.
+// obstacle turns a failed write into a verdict. An object in the way that the
+// watch of our own does not show is watched by name, so that its departure
+// wakes the node.
 func (g *generation) obstacle(i int, f *writer.Failure) *verdict {
 	n := &g.nodes[i]
-	if f.Reason == writer.ReasonCollision || f.Reason == writer.ReasonAdoptionRefused {
+	inTheWay := f.Reason == writer.ReasonCollision || f.Reason == writer.ReasonAdoptionRefused || f.Reason == writer.ReasonTerminating
+	if _, presence := n.store.Get(n.def.Identity.Namespace, n.def.Identity.Name); inTheWay && presence != observer.Present {
 		n.blocker = g.watchNamed(i, n.def.Identity, n.mapping.Resource)
 		n.blockerIs = ""
 	}

@@ -7,8 +7,8 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -82,7 +82,7 @@ func TestMeasuresOfTenNodesGiveResults(t *testing.T) {
 			"settled 10: restart to settled": -1,
 		})
 	})
-	t.Run("baseline", func(t *testing.T) { theBaselineLeavesWhatTrussLeaves(t, s) })
+	t.Run("baseline", func(t *testing.T) { compareWhatIsLeft(t, s) })
 }
 
 // calmWindow is long enough for a request that should not be there to show.
@@ -109,7 +109,8 @@ func check(t *testing.T, rows []report.Row, err error, want map[string]float64) 
 
 // What the API server holds after a run of each, but for identifiers and
 // times, is the same: so were the requests.
-func theBaselineLeavesWhatTrussLeaves(t *testing.T, s *suite) {
+func compareWhatIsLeft(t *testing.T, s *suite) {
+	t.Helper()
 	client, err := dynamic.NewForConfig(s.rig.Plane.AdminConfig())
 	if err != nil {
 		t.Fatal(err)
@@ -262,18 +263,36 @@ func TestFlagsAreChecked(t *testing.T) {
 	}
 }
 
+func TestMeasuresAreChosenByModeAndName(t *testing.T) {
+	for name, c := range map[string]struct {
+		args   []string
+		want   []string
+		reason string
+	}{
+		"quick": {[]string{"-quick"}, []string{"requests", "chain-100", "wide-1000", "settled-1000"}, "what fits into three minutes"},
+		"full":  {nil, []string{"requests", "chain-200", "wide-1000", "wide-5000", "settled-5000", "touch-5000"}, "all at full size"},
+		"named": {[]string{"-run", "wide|touch"}, []string{"wide-1000", "wide-5000", "touch-5000"}, "a part of it"},
+		"other": {[]string{"-quick", "-run", "touch"}, nil, "quick mode has none"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, err := parse(c.args, io.Discard)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, m := range chosen(o) {
+				got = append(got, m.name)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", c.reason, diff)
+			}
+		})
+	}
+}
+
 func TestARunThatMatchesNothingFails(t *testing.T) {
-	if err := errNothing(nil); err == nil {
-		t.Error("a misspelt -run passes")
-	}
-	var names []string
-	for _, m := range measures() {
-		names = append(names, m.name)
-		if !m.quick && !m.full {
-			t.Errorf("%s never runs", m.name)
-		}
-	}
-	if len(names) == 0 || filepath.Base(names[0]) != names[0] {
-		t.Errorf("measures %q", names)
+	var stderr strings.Builder
+	if code := start(t.Context(), []string{"-run", "wiide"}, io.Discard, &stderr); code != 1 || !strings.Contains(stderr.String(), "-run") {
+		t.Errorf("exit code %d, %q: a misspelt -run must not pass", code, stderr.String())
 	}
 }

@@ -134,6 +134,9 @@ func bench(ctx context.Context, o options, stdout, stderr io.Writer) (missed int
 	if err != nil {
 		return 0, err
 	}
+	if len(chosen(o)) == 0 {
+		return 0, errors.New("cannot find a measure that -run matches in this mode")
+	}
 	results := newResults(o)
 	err = onRig(ctx, rig.Options{Manager: command}, stderr, func(r *rig.Rig) error {
 		if err := identify(r, results); err != nil {
@@ -144,18 +147,11 @@ func bench(ctx context.Context, o options, stdout, stderr io.Writer) (missed int
 	results.Machine.LoadAfter = report.Load()
 	finish(results)
 	if len(results.Rows) == 0 {
-		return 0, errors.Join(err, errNothing(err))
+		return 0, err
 	}
 	path, failed := results.Write(o.out)
 	if failed == nil {
 		fmt.Fprintf(stderr, "every sample is in %s\n", path)
 	}
 	return results.Missed(), errors.Join(err, results.Table(stdout), failed)
-}
-
-func errNothing(err error) error {
-	if err != nil {
-		return nil
-	}
-	return errors.New("cannot find a measure that -run matches")
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/truss-dev/truss/bench/report"
@@ -41,6 +42,13 @@ func measures() []measure {
 	}
 }
 
+// chosen are the measures of the mode whose names match -run.
+func chosen(o options) []measure {
+	return slices.DeleteFunc(measures(), func(m measure) bool {
+		return !o.run.MatchString(m.name) || o.quick && !m.quick || !o.quick && !m.full
+	})
+}
+
 func newSuite(r *rig.Rig, o options, stderr io.Writer) *suite {
 	// Any key makes stamps of the right size: nobody verifies the baseline's.
 	return &suite{rig: r, o: o, stderr: stderr, key: make([]byte, 32)}
@@ -48,10 +56,7 @@ func newSuite(r *rig.Rig, o options, stderr io.Writer) *suite {
 
 // run adds the rows of every measure that is asked for.
 func (s *suite) run(ctx context.Context, results *report.Results) error {
-	for _, m := range measures() {
-		if !s.o.run.MatchString(m.name) || s.o.quick && !m.quick || !s.o.quick && !m.full {
-			continue
-		}
+	for _, m := range chosen(s.o) {
 		began := time.Now()
 		fmt.Fprintf(s.stderr, "%s ... ", m.name)
 		rows, err := m.rows(ctx, s)

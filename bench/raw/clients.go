@@ -91,6 +91,7 @@ func (c *Connections) Follow(ctx context.Context) (stop func(), err error) {
 }
 
 func drain(w watch.Interface) {
-	for range w.ResultChan() { //nolint:revive // decoding them is the point
+	for range w.ResultChan() {
+		continue // decoding them was the point
 	}
 }

@@ -59,9 +59,6 @@ func (r *Rig) StartManager(ctx context.Context) error {
 // KillManager ends the manager process by SIGKILL.
 func (r *Rig) KillManager() error { return r.Plane.Kill(component) }
 
-// ManagerLog is the path of the manager's log.
-func (r *Rig) ManagerLog() string { return r.Plane.LogPath(component) }
-
 func (r *Rig) prepare(ctx context.Context) error {
 	token, err := r.Plane.ServiceAccountToken(ctx, system, account, tokenLifetime)
 	if err != nil {
@@ -116,11 +113,12 @@ func (r *Rig) startInside(ctx context.Context) error {
 	}
 }
 
-func (r *Rig) stopInside() {
+func (r *Rig) stopInside() error {
 	if r.inside == nil {
-		return
+		return nil
 	}
 	r.inside.cancel()
-	<-r.inside.ended
+	err := <-r.inside.ended
 	r.inside = nil
+	return err
 }

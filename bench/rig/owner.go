@@ -77,18 +77,6 @@ func (r *Rig) Signal(ctx context.Context, namespace, name, key, value string) er
 	return nil
 }
 
-// Exists waits until a ConfigMap exists.
-func (r *Rig) Exists(ctx context.Context, namespace, name string) error {
-	err := every(ctx, lookEvery, func() bool {
-		_, err := r.admin.Resource(configMaps).Namespace(namespace).Get(ctx, name, metav1.GetOptions{})
-		return err == nil
-	})
-	if err != nil {
-		return fmt.Errorf("cannot wait for ConfigMap %q: %w", name, err)
-	}
-	return nil
-}
-
 // Discard removes a namespace and what is in it without Truss: first the
 // ConfigMaps, then what finalizers hold, at last the namespace. It does not
 // wait for the namespace to be gone, which is empty by then.

@@ -80,8 +80,7 @@ func Start(ctx context.Context, o Options) (*Rig, error) {
 
 // Close stops the manager and the plane. The directory stays.
 func (r *Rig) Close() error {
-	r.stopInside()
-	return r.Plane.Stop()
+	return errors.Join(r.stopInside(), r.Plane.Stop())
 }
 
 // install applies what a cluster needs and the twin kind.

@@ -59,11 +59,26 @@ func (g *generation) recorded(ctx context.Context, gk schema.GroupKind) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, missing := r.unknown[gk]; missing || r.name == "" {
+		before := r.name
 		if err := g.plan(); err != nil {
 			return err
 		}
+		g.outgrow(before)
 	}
 	return g.storeRecord(ctx)
+}
+
+// outgrow counts the record that lacked a kind which is known now among the
+// older ones, to be retired with them. The caller holds record.mu.
+func (g *generation) outgrow(name string) {
+	if name == g.record.name {
+		return
+	}
+	for _, ref := range g.x.recordsOf(g.owner) {
+		if ref.Name == name && ref.Active {
+			g.older = append(g.older, ref)
+		}
+	}
 }
 
 // store makes sure that the newest record is this generation's.
@@ -93,7 +108,11 @@ func (g *generation) storeRecord(ctx context.Context) error {
 // recordsOf returns the owner's records as far as they are known, newest first.
 func (x *Executor) recordsOf(o *resource.Owner) []inventory.Ref {
 	var out []inventory.Ref
-	for _, item := range x.recordStore.ByOwner(o.UID) {
+	items := x.recordStore.ByOwner(o.UID)
+	if o.Namespace == "" {
+		items = x.recordStore.List() // these records refer to no owner
+	}
+	for _, item := range items {
 		if item.Object.GetLabels()[resource.OwnerLabel] == string(o.UID) {
 			out = append(out, inventory.RefOf(item.Object))
 		}

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // traffic is an http.RoundTripper that notes requests for objects, as
@@ -92,5 +94,7 @@ func having(lines, words []string) []string {
 	}
 	return out
 }
+
+var getOptions = metav1.GetOptions{}
 
 var writes = []string{"create ", "patch ", "delete "}

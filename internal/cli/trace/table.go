@@ -43,13 +43,14 @@ func (p *painter) tree(t *Trace, f *forest) {
 // headings draws the line above the rows.
 func (p *painter) headings(c table) {
 	head := row{name: "RESOURCE", object: "OBJECT", age: "AGE", message: "MESSAGE"}
-	heading := strings.TrimRight(p.left(&head, "STATE", c), " ")
+	heading := p.left(&head, "STATE", c)
 	switch {
 	case c.split:
 		heading = p.fit("  "+terminal.Pad(head.name, c.label)+gap+"STATE", p.Width)
 	case c.message != 0:
 		heading += gap + head.message
 	}
+	heading = strings.TrimRight(heading, " ")
 	p.line(p.Paint(terminal.Heading, heading))
 }
 

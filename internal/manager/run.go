@@ -2,8 +2,10 @@ package manager
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"time"
 
@@ -32,6 +34,9 @@ import (
 
 // shutdown is how long writes in flight may take when the manager stops.
 const shutdown = 5 * time.Second
+
+// syncTime is how long a question for readiness waits for the caches.
+const syncTime = time.Second
 
 // leaseName names the lease of the managers that serve all owners; those of
 // some slots append them.
@@ -163,5 +168,12 @@ func newManager(cfg *rest.Config, o *Options) (ctrl.Manager, error) {
 	if err := m.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return nil, err
 	}
-	return m, m.AddReadyzCheck("ping", healthz.Ping)
+	return m, m.AddReadyzCheck("owners", func(r *http.Request) error {
+		ctx, cancel := context.WithTimeout(r.Context(), syncTime)
+		defer cancel()
+		if !m.GetCache().WaitForCacheSync(ctx) {
+			return errors.New("the cache of owners is not synced yet")
+		}
+		return nil
+	})
 }

@@ -212,6 +212,9 @@ func (s *stage) violations() []observer.Invariant {
 			continue
 		}
 		s.t.Log(v)
+		if v.Namespace != s.namespace {
+			s.t.Errorf("%s is said to be about namespace %q", v, v.Namespace)
+		}
 		out = append(out, v.Invariant)
 	}
 	return slices.Compact(out)

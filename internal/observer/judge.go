@@ -51,7 +51,11 @@ func newJudge(h *history, o *Options, settled int) *judge {
 }
 
 func (j *judge) violated(i Invariant, r *Request, format string, args ...any) {
-	j.found = append(j.found, Violation{Invariant: i, Message: fmt.Sprintf(format, args...), Event: *r})
+	v := Violation{Invariant: i, Message: fmt.Sprintf(format, args...), Namespace: r.Namespace, Event: *r}
+	if namespace, known := j.namespaceOf(j.ownerOf(r, j.target(r))); known {
+		v.Namespace = namespace
+	}
+	j.found = append(j.found, v)
 }
 
 // match finds out who made which object: by UID where the log has it, else in
@@ -167,6 +171,15 @@ func owner(l *life) types.UID {
 		}
 	}
 	return ""
+}
+
+// ownerOf is the UID of the owner that a request was sent for; empty when it
+// is not known.
+func (j *judge) ownerOf(r *Request, l *life) types.UID {
+	if r.body.owner != "" {
+		return r.body.owner
+	}
+	return owner(l)
 }
 
 // effect is the version that a creation made.

@@ -75,11 +75,7 @@ func adoptedAs(l *life) string {
 
 // confinement judges S6.
 func (j *judge) confinement(r *Request, l *life) {
-	of := r.body.owner
-	if of == "" {
-		of = owner(l)
-	}
-	namespace, known := j.namespaceOf(of)
+	namespace, known := j.namespaceOf(j.ownerOf(r, l))
 	switch {
 	case known && namespace != "" && r.Namespace == "":
 		j.violated(Confinement, r, "%s has no namespace, its owner is in %q", r.key(), namespace)

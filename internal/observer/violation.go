@@ -34,6 +34,9 @@ type Violation struct {
 	Invariant Invariant
 	// Message says what was wrong, in one line without values of objects.
 	Message string
+	// Namespace is the owner's, or the request's where no owner is known;
+	// empty where that has none either.
+	Namespace string
 	// Event is the request that broke it.
 	Event Request
 }

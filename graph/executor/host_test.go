@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 	"sync"
@@ -40,6 +41,7 @@ type host struct {
 	x      *Executor
 	queue  workqueue.TypedDelayingInterface[types.NamespacedName]
 	stop   func()
+	cancel func()
 }
 
 // owner is one owner, and what was last reported of it.
@@ -119,6 +121,7 @@ func (h *host) start() {
 	h.mu.Lock()
 	h.x, h.queue = x, queue
 	h.mu.Unlock()
+	h.cancel = cancel
 	h.stop = func() {
 		cancel()
 		queue.ShutDown()
@@ -276,6 +279,17 @@ func (o *owner) states() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.report.states
+}
+
+// String says how the owner stands, for failures.
+func (o *owner) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	lines := []string{fmt.Sprintf("%s; left %v, done %t, failure %v, error %v", o.report.states, o.report.left, o.report.done, o.report.failure, o.report.err)}
+	for id, s := range o.report.status {
+		lines = append(lines, fmt.Sprintf("%s: %s %s", id, s.Reason, s.Message))
+	}
+	return strings.Join(lines, "\n")
 }
 
 func (o *owner) ready() bool {

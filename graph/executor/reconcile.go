@@ -123,6 +123,7 @@ func (w *work) begin(ctx context.Context, o *resource.Owner, compiled *resource.
 	oldRemoval.close()
 	w.setGeneration(g)
 	w.setRemoval(removal)
+	w.stopOlder() // the owner may have changed while this was made
 	g.begun = w.x.now()
 	w.x.metrics.CriticalPath(o.GroupKind(), len(compiled.CriticalPath()))
 	return g, nil

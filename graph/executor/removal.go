@@ -166,10 +166,17 @@ func (r *removal) step(ctx context.Context, i int) *verdict {
 		return v
 	}
 	p.deleting = out.UID
-	if synced, err := p.store.Status(); !synced || err != nil {
+	if synced, err := p.store.Status(); !synced || err != nil || !r.shown(p, e) {
 		v.retry = kindRetryMax // nobody tells us when it is gone
 	}
 	return v
+}
+
+// shown says whether the watch has the object that was told to go. One whose
+// label was taken off leaves it long before it is gone.
+func (r *removal) shown(p *place, e *inventory.Entry) bool {
+	item, presence := p.store.Get(e.Namespace, e.Name)
+	return presence == observer.Present && item.Object.GetUID() == p.deleting
 }
 
 // stillThere says whether the watch shows the object that was told to go.

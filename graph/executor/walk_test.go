@@ -12,7 +12,7 @@ import (
 
 // Waits of tests: generous, since machines are slow; short between looks.
 const (
-	patience = 30 * time.Second
+	patience = 20 * time.Second
 	glance   = 10 * time.Millisecond
 )
 

@@ -112,8 +112,18 @@ func (w *work) supersede(generation int64) {
 			break
 		}
 	}
-	if g, _ := w.state(); g != nil && g.owner.Generation < generation {
+	w.stopOlder()
+}
+
+// stopOlder ends what is under way for a generation that is not the newest.
+// What was left over is not pruned any further either: the newest may want it.
+func (w *work) stopOlder() {
+	g, r := w.state()
+	if g != nil && g.owner.Generation < w.newest.Load() {
 		g.run.Supersede()
+	}
+	if r != nil && !r.final && r.owner.Generation < w.newest.Load() {
+		r.run.Supersede()
 	}
 }
 

@@ -67,7 +67,6 @@ func parse(line []byte, users map[string]bool) (*Request, error) {
 // DeleteOptions.
 type sent struct {
 	Metadata      sentMetadata
-	DryRun        []string
 	Preconditions struct{ UID types.UID }
 	// Details are those of the Status that answers a DELETE.
 	Details struct{ UID types.UID }

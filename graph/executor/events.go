@@ -25,7 +25,7 @@ func (x *Executor) handle(e observer.Event) {
 	for _, ref := range e.Object.GetOwnerReferences() {
 		x.owned.touch(x, ref.UID)
 	}
-	x.named.touch(x, x.identityOf(e))
+	x.named.touch(x, objectName{e.Key.Resource.GroupResource(), e.Namespace, e.Name})
 }
 
 func (x *Executor) identityOf(e observer.Event) resource.Identity {
@@ -86,6 +86,13 @@ func (x *Executor) eachWork(touch func(*work) bool) {
 type refs[K comparable] struct {
 	mu sync.Mutex
 	m  map[K][]nodeRef
+}
+
+// objectName names an object as a watch of metadata does, which need not know
+// its kind.
+type objectName struct {
+	resource        schema.GroupResource
+	namespace, name string
 }
 
 type nodeRef struct {

@@ -77,7 +77,7 @@ type Executor struct {
 
 	orphans chan *unstructured.Unstructured
 	owned   refs[types.UID]
-	named   refs[resource.Identity]
+	named   refs[objectName]
 }
 
 // New returns an Executor. Nothing is watched or written before Run.

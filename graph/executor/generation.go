@@ -56,7 +56,7 @@ type generation struct {
 	timers *timers
 	// named and owned are the keys under which nodes of this generation wait
 	// in the executor's indices.
-	named map[resource.Identity]struct{}
+	named map[objectName]struct{}
 	owned map[types.UID]struct{}
 }
 
@@ -74,7 +74,7 @@ func newGeneration(x *Executor, o *resource.Owner, g *resource.Graph, stamp *ato
 		limit:   make(limiter, x.ownerWrites),
 		stores:  map[observer.Key]*observer.Store{},
 		timers:  newTimers(),
-		named:   map[resource.Identity]struct{}{},
+		named:   map[objectName]struct{}{},
 		owned:   map[types.UID]struct{}{},
 	}
 	for i := range n.nodes {
@@ -127,10 +127,11 @@ func (g *generation) watchNamed(i int, id resource.Identity, r schema.GroupVersi
 		Account: g.account, Resource: r, Namespace: id.Namespace,
 		Field: "metadata.name=" + id.Name, MetadataOnly: true, Slim: true,
 	})
+	name := objectName{r.GroupResource(), id.Namespace, id.Name}
 	g.mu.Lock()
-	g.named[id] = struct{}{}
+	g.named[name] = struct{}{}
 	g.mu.Unlock()
-	g.x.named.add(id, nodeRef{g, i})
+	g.x.named.add(name, nodeRef{g, i})
 	return s
 }
 
@@ -155,7 +156,7 @@ func (g *generation) close() {
 	for uid := range g.owned {
 		g.x.owned.remove(uid, g)
 	}
-	for id := range g.named {
-		g.x.named.remove(id, g)
+	for name := range g.named {
+		g.x.named.remove(name, g)
 	}
 }

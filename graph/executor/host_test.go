@@ -54,6 +54,7 @@ type owner struct {
 	fresh    bool
 	deleting bool
 	compiled int
+	turns    int
 	report   reported
 	teardown *TeardownReport
 }
@@ -191,6 +192,7 @@ func (o *owner) reconcile(ctx context.Context, x *Executor) time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.report.err = err
+	o.turns++
 	if err != nil {
 		return 50 * time.Millisecond
 	}

@@ -48,6 +48,12 @@ type node struct {
 	seen      bool
 	createdAt time.Time
 
+	// used is the signature of the inputs that the object, or its absence, was
+	// last brought up to date with. leaving says that the node is excluded and
+	// its object not gone yet. Workers of other nodes read both.
+	used    atomic.Uint64
+	leaving atomic.Bool
+
 	published atomic.Pointer[published]
 	verdict   atomic.Pointer[verdict]
 }

@@ -249,7 +249,7 @@ func (w *work) report(g *generation, yielded bool) *Report {
 	_, r := w.state()
 	rep := &Report{
 		Owner: g.owner, Counts: g.run.Counts(), NotSynced: !g.looked, generation: g,
-		ToDelete: r.left(), Superseded: g.run.Superseded(), Begun: g.begun,
+		ToDelete: append(g.leaving(), r.left()...), Superseded: g.run.Superseded(), Begun: g.begun,
 		Stamp: w.stamp.Load(),
 	}
 	if g.looked {

@@ -31,6 +31,7 @@ const (
 func (g *generation) process(ctx context.Context, i int) graph.Outcome {
 	v, changed := g.step(ctx, i)
 	g.conclude(i, v)
+	g.freeNeeds(i)
 	return graph.Outcome{State: v.state, Terminal: v.terminal, Changed: changed}
 }
 
@@ -50,9 +51,14 @@ func (g *generation) step(ctx context.Context, i int) (v *verdict, changed bool)
 		return v, false
 	}
 	item, conflicts, v := g.converge(ctx, i, live)
-	if v != nil {
-		return v, v.state == graph.Excluded && g.exclude(i)
+	if v != nil && v.state == graph.Excluded {
+		return g.leave(ctx, i, live, v)
 	}
+	if v != nil {
+		return v, false
+	}
+	g.nodes[i].used.Store(g.nodes[i].inputs)
+	g.nodes[i].leaving.Store(false)
 	return g.judge(ctx, i, item, info.Rules, conflicts)
 }
 

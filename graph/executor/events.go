@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"slices"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -106,10 +107,8 @@ func (r *refs[K]) add(k K, ref nodeRef) {
 	if r.m == nil {
 		r.m = map[K][]nodeRef{}
 	}
-	for _, known := range r.m[k] {
-		if known == ref {
-			return
-		}
+	if slices.Contains(r.m[k], ref) {
+		return
 	}
 	r.m[k] = append(r.m[k], ref)
 }

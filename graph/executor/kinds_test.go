@@ -26,14 +26,14 @@ func TestAnUnknownKindWaitsAndWakesWhenItsCRDComes(t *testing.T) {
 func TestACRDThatComesBackGetsItsObjectsBack(t *testing.T) {
 	g := NewWithT(t)
 	h := newHost(t)
-	crd := h.serve("agains", "Again")
+	crd := h.serve("comebacks", "Comeback")
 	o := h.owner("o")
-	o.want(h.node("{apiVersion: late.example.com/v1, kind: Again, metadata: {name: x}}"), h.configMap("c", "v", "x"))
+	o.want(h.node("{apiVersion: late.example.com/v1, kind: Comeback, metadata: {name: x}}"), h.configMap("c", "v", "x"))
 	g.Eventually(o.settled, patience, glance).Should(BeTrue())
 	before := h.get(configMaps, "c").GetUID()
 	h.unserve(crd)
 	g.Eventually(o.states, patience, glance).Should(Equal("x=InProgress c=Blocked"))
-	h.serve("agains", "Again")
+	h.serve("comebacks", "Comeback")
 	g.Eventually(o.settled, patience, glance).Should(BeTrue())
 	g.Expect(h.get(configMaps, "c").GetUID()).To(Equal(before), "dependants stay")
 }

@@ -19,7 +19,6 @@ var (
 	configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}
 	secrets    = schema.GroupVersionResource{Version: "v1", Resource: "secrets"}
 	namespaces = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
-	records    = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "controllerrevisions"}
 	services   = schema.GroupVersionResource{Version: "v1", Resource: "services"}
 	bonds      = schema.GroupVersionResource{Group: "executor.example.com", Version: "v1", Resource: "bonds"}
 	crds       = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}

@@ -83,8 +83,7 @@ func (w *work) generationFor(ctx context.Context, o *resource.Owner, fresh bool,
 
 // compileReason is the reason of the first finding.
 func compileReason(err error) string {
-	var invalid *resource.InvalidError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*resource.InvalidError](err); ok {
 		return invalid.Reason
 	}
 	return "Invalid"

@@ -103,6 +103,7 @@ func (g *generation) locate(n *node) (*observer.Item, *verdict) {
 		return &item, nil
 	case observer.Absent:
 		return nil, nil
+	case observer.Unknown:
 	}
 	if item.Object != nil {
 		n.seen = true // the watch lags: the writer reads live before it writes

@@ -79,12 +79,10 @@ func fail(class Class, reason, format string, args ...any) *Failure {
 // terminating namespace, a terminating kind, quota, RBAC and admission all
 // come as 403. Messages about Secrets are cut to what holds no values.
 func Classify(id resource.Identity, err error) *Failure {
-	var known *Failure
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*Failure](err); ok {
 		return known
 	}
-	var invalid *resource.InvalidError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*resource.InvalidError](err); ok {
 		return &Failure{Class: Terminal, Reason: invalid.Reason, Message: invalid.Error(), Err: err}
 	}
 	f := &Failure{Err: err}

@@ -11,9 +11,9 @@ func TestAWriteFromOneStateIsRepeatedSlowerAndSlower(t *testing.T) {
 	var m Memory
 	state := pair{hash: "h", fields: observer.Digest{1}}
 	now := time.Unix(1000, 0)
-	for _, want := range []time.Duration{2, 4, 8, 16, 32, 64, 128, 256, 300, 300} {
+	for _, seconds := range []int{2, 4, 8, 16, 32, 64, 128, 256, 300, 300} {
 		m.wroteFrom(state, now)
-		pause := want * time.Second
+		pause := time.Duration(seconds) * time.Second
 		if !m.fruitless(state, now.Add(pause-time.Millisecond)) {
 			t.Fatalf("after a write that was undone the next may come only after %s", pause)
 		}

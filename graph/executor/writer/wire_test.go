@@ -10,8 +10,6 @@ import (
 // wire is an http.RoundTripper that notes requests for objects in the words
 // of Meter, and loses or forges answers.
 type wire struct {
-	next http.RoundTripper
-
 	mu   sync.Mutex
 	seen []string
 	// lose names an operation whose next answer is thrown away after the API

@@ -65,6 +65,7 @@ func newWorld(t *testing.T) *world {
 
 // in reports to a subtest.
 func (w *world) in(t *testing.T) *world {
+	t.Helper()
 	inner := *w
 	inner.t, inner.ctx = t, t.Context()
 	return &inner

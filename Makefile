@@ -37,7 +37,10 @@ local: ## Build the local control plane into bin/local (about 7 minutes once).
 
 .PHONY: demo
 demo: local ## Run the demonstration on a local control plane.
-	$(GO) run ./internal/demo
+	@[ -x $(BIN)/truss ] || echo "Building bin/truss, once for a minute or two."
+	@$(MAKE) --no-print-directory --silent build
+	@CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/demo ./internal/demo
+	@exec $(BIN)/demo -truss $(BIN)/truss
 
 .PHONY: test
 test: local ## Run every test, with the race detector, on a local control plane.

@@ -44,13 +44,16 @@ func (g *generation) converge(ctx context.Context, i int, live *observer.Item) (
 	return out.Live, out.Conflicts, nil
 }
 
-// obstacle turns a failed write into a verdict. An object in the way that the
-// watch of our own does not show is watched by name, so that its departure
-// wakes the node.
+// obstacle turns a failed write into a verdict. An object in the way that is
+// not this owner's own is watched by name, so that its departure wakes the
+// node: the watch of our children tells its owner alone, and nobody when the
+// answer to a DELETE told it before.
 func (g *generation) obstacle(i int, f *writer.Failure) *verdict {
 	n := &g.nodes[i]
 	inTheWay := f.Reason == writer.ReasonCollision || f.Reason == writer.ReasonAdoptionRefused || f.Reason == writer.ReasonTerminating
-	if _, presence := n.store.Get(n.def.Identity.Namespace, n.def.Identity.Name); inTheWay && presence != observer.Present {
+	item, presence := n.store.Get(n.def.Identity.Namespace, n.def.Identity.Name)
+	own := presence == observer.Present && item.Object.GetLabels()[resource.OwnerLabel] == string(g.owner.UID)
+	if inTheWay && !own {
 		n.blocker = g.watchNamed(i, n.def.Identity, n.mapping.Resource)
 		n.blockerIs = ""
 	}
@@ -73,6 +76,7 @@ func (n *node) stillInTheWay() *verdict {
 		}
 	case observer.Unknown:
 		is = n.blockerIs
+	case observer.Absent:
 	}
 	same := n.blockerIs == "" || is == n.blockerIs
 	if n.blockerIs = is; presence == observer.Absent || !same {
@@ -108,12 +112,10 @@ func (g *generation) render(ctx context.Context, i int, signature uint64) (*writ
 }
 
 func (n *node) renderFailed(err error) *verdict {
-	var wait *resource.WaitError
-	if errors.As(err, &wait) {
+	if wait, ok := errors.AsType[*resource.WaitError](err); ok {
 		return waiting(ReasonWaitsForValue, wait.Message)
 	}
-	var invalid *resource.InvalidError
-	if errors.As(err, &invalid) {
+	if invalid, ok := errors.AsType[*resource.InvalidError](err); ok {
 		return failed(invalid.Reason, invalid.Error())
 	}
 	if f := writer.Classify(n.def.Identity, err); f.Err != nil && writer.FromAPI(err) {

@@ -13,17 +13,14 @@ import (
 // adopt deals with an object that exists and is not ours. Without the
 // author's word it is left untouched; with it, it is taken over by one forced
 // apply, unless another controller has it.
-func (w *Writer) adopt(ctx context.Context, r *Request, live observer.Item) (Outcome, *Failure) {
+func (w *Writer) adopt(ctx context.Context, r *Request, seen observer.Item) (Outcome, *Failure) {
+	live, f := w.newest(ctx, r, seen)
+	if f != nil {
+		return Outcome{}, f
+	}
 	mode := r.Desired.Object.GetAnnotations()[resource.AdoptAnnotation]
 	if mode != "true" && mode != "delete" {
 		return Outcome{Live: live}, collision(r.id(), live.Object)
-	}
-	if f := controlledByOthers(r, live); f != nil {
-		return Outcome{Live: live}, f
-	}
-	live, err := w.read(ctx, r) // the cache may hold an older one, and force needs the newest
-	if err != nil {
-		return Outcome{}, Classify(r.id(), err)
 	}
 	if f := controlledByOthers(r, live); f != nil {
 		return Outcome{Live: live}, f
@@ -34,6 +31,23 @@ func (w *Writer) adopt(ctx context.Context, r *Request, live observer.Item) (Out
 		return Outcome{Live: live, Wrote: true}, Classify(r.id(), err)
 	}
 	return w.settle(r, live, applied, nil), nil
+}
+
+// newest reads an object again that only a cache showed: it may still show what
+// is gone, and force needs the newest.
+func (w *Writer) newest(ctx context.Context, r *Request, seen observer.Item) (observer.Item, *Failure) {
+	if r.Live == nil {
+		return seen, nil // it was read just now
+	}
+	live, err := w.read(ctx, r)
+	if err != nil && goneByName(err, r.id()) {
+		r.Recorder.ObserveDeleted(r.id().Namespace, r.id().Name, seen.Object.GetUID(), "")
+		return live, fail(Retriable, ReasonReplaced, "%s was in the way and is gone", r.id())
+	}
+	if err != nil {
+		return live, Classify(r.id(), err)
+	}
+	return live, nil
 }
 
 // keepsAdopted says whether an adopted object is still to be left at teardown.

@@ -9,16 +9,23 @@ func (j *judge) twice(r *Request) {
 	for _, w := range j.writes[r.key()] {
 		switch {
 		case w == r:
-			if previous != nil && !j.swept(previous, r) {
+			if previous != nil && !j.deleted(previous, r) && !j.swept(previous, r) {
 				j.violated(DoubleCreate, r, "%s had been created by request #%d and nobody deleted it since", r.key(), previous.Seq)
 			}
 			return
-		case w.removes() && previous != nil && w.Completed.After(previous.Received):
-			previous = nil
 		case w.own && w.creates() && w.succeeded():
 			previous = w
 		}
 	}
+}
+
+// deleted says whether a deletion of the object was under way between two
+// creations; its line may stand after that of the second, which began as soon
+// as a watch told of it.
+func (j *judge) deleted(from, to *Request) bool {
+	return slices.ContainsFunc(j.writes[to.key()], func(w *Request) bool {
+		return w.removes() && w.Completed.After(from.Received) && w.Received.Before(to.Completed)
+	})
 }
 
 // swept says whether a deletion of many objects took the object of a request

@@ -249,11 +249,14 @@ func (w *work) report(g *generation, yielded bool) *Report {
 	rep := &Report{
 		Owner: g.owner, Counts: g.run.Counts(), NotSynced: !g.looked, generation: g,
 		ToDelete: append(g.leaving(), r.left()...), Superseded: g.run.Superseded(), Begun: g.begun,
-		Stamp: w.stamp.Load(),
 	}
 	if g.looked {
 		rep.Moved = g.run.Drain()
 	}
+	if len(rep.Moved) > 0 {
+		w.stamp.Add(1) // a node that regains its state has the verdict of before
+	}
+	rep.Stamp = w.stamp.Load()
 	now := w.x.now()
 	g.mu.Lock()
 	rep.RequeueAfter = g.timers.next(now)

@@ -62,11 +62,14 @@ func requests(t *testing.T, since int64, namespace string) []request {
 		t.Fatal(err)
 	}
 	defer func() { _ = f.Close() }()
-	if _, err := f.Seek(since, io.SeekStart); err != nil {
+	if _, err := f.Seek(max(0, since-1), io.SeekStart); err != nil {
 		t.Fatal(err)
 	}
 	var out []request
 	lines := bufio.NewReaderSize(f, 1<<20)
+	if since > 0 { // the end of a line, or of one that was being written then
+		_, _ = lines.ReadBytes('\n')
+	}
 	for {
 		line, err := lines.ReadBytes('\n')
 		if err != nil {

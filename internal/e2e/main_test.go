@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/truss-dev/truss/internal/controlplane"
 	"github.com/truss-dev/truss/internal/controlplane/controlplanetest"
 	"github.com/truss-dev/truss/internal/manager"
+	"github.com/truss-dev/truss/internal/observer"
 )
 
 // plane is the control plane of all tests of this package; nil when it was
@@ -21,17 +21,32 @@ var plane *controlplane.Plane
 // parallel replace it.
 var running *process
 
+// outsider checks the invariants in every test.
+var outsider *observer.Observer
+
 func TestMain(m *testing.M) {
-	os.Exit(controlplanetest.Main(m, controlplane.Options{Nodes: 1}, func(p *controlplane.Plane) {
+	options := controlplane.Options{Nodes: 1, AuditPolicy: observer.AuditPolicy(account)}
+	os.Exit(controlplanetest.Main(m, options, func(p *controlplane.Plane) {
 		plane = p
 		if p == nil {
 			return
 		}
-		if err := errors.Join(install(context.Background(), p), begin(p)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
+		ctx := context.Background()
+		for _, step := range []func(context.Context, *controlplane.Plane) error{install, observe, begin} {
+			if err := step(ctx, p); err != nil {
+				fmt.Fprintln(os.Stderr, err)
+				_ = p.Stop()
+				os.Exit(1)
+			}
 		}
 	}))
+}
+
+func observe(ctx context.Context, p *controlplane.Plane) (err error) {
+	outsider, err = observer.Start(ctx, observer.Options{
+		Config: p.AdminConfig(), AuditLog: p.AuditLogPath(), Users: []string{account},
+	})
+	return err
 }
 
 // install puts the CRDs and the manager's rights into the plane.
@@ -47,7 +62,7 @@ func install(ctx context.Context, p *controlplane.Plane) error {
 	return p.Apply(ctx, append(crds, deploy.LocalManifests(), examples, []byte(kinds))...)
 }
 
-func begin(p *controlplane.Plane) (err error) {
-	running, err = start(context.Background(), p, manager.Options{}, nil)
+func begin(ctx context.Context, p *controlplane.Plane) (err error) {
+	running, err = start(ctx, p, manager.Options{}, nil)
 	return err
 }

@@ -19,6 +19,7 @@ import (
 
 	v1 "github.com/truss-dev/truss/bundle/v1"
 	"github.com/truss-dev/truss/internal/controlplane/controlplanetest"
+	"github.com/truss-dev/truss/internal/observer/observertest"
 )
 
 // How long a promise may take on a machine that others use, too. The garbage
@@ -52,6 +53,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{WithT: NewWithT(t), t: t, ns: controlplanetest.Namespace(t, plane), client: client, core: controlplanetest.Client(t, plane)}
 	w.SetDefaultEventuallyTimeout(patience)
 	w.SetDefaultEventuallyPollingInterval(poll)
+	observertest.Check(t, outsider, w.ns)
 	t.Cleanup(w.explain)
 	return w
 }

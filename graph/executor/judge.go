@@ -83,13 +83,11 @@ func (g *generation) conclude(i int, v *verdict) {
 
 func (g *generation) entered(n *node, v *verdict) {
 	kind := n.def.Identity.GroupKind().String()
-	switch v.state {
-	case graph.Ready:
-		if !n.createdAt.IsZero() {
-			g.x.metrics.TimeToReady(kind, v.since.Sub(n.createdAt))
-			n.createdAt = noTime
-		}
-	case graph.Error:
+	if v.state == graph.Error {
 		g.x.metrics.NodeError(kind, v.reason)
+	}
+	if v.state == graph.Ready && !n.createdAt.IsZero() {
+		g.x.metrics.TimeToReady(kind, v.since.Sub(n.createdAt))
+		n.createdAt = noTime
 	}
 }

@@ -24,6 +24,9 @@ type Compile func() (*resource.Graph, error)
 func (x *Executor) Reconcile(ctx context.Context, o *resource.Owner, fresh bool, compile Compile) (*Report, error) {
 	w := x.workFor(o)
 	g, err := w.generationFor(ctx, o, fresh, compile)
+	if invalid, ok := errors.AsType[*resource.InvalidError](err); ok {
+		return &Report{Owner: o, Failure: invalid, RequeueAfter: slowRetryMin}, nil // a record that cannot be read
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +111,7 @@ func (w *work) begin(ctx context.Context, o *resource.Owner, compiled *resource.
 	if err != nil {
 		w.failure = err
 		g.close()
-		return nil, nil
+		return nil, nil //nolint:nilerr // the report shows it, as it does a graph that does not compile
 	}
 	removal, err := w.leftovers(ctx, g)
 	if err != nil {

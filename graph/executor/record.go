@@ -113,7 +113,7 @@ func (x *Executor) recordsOf(o *resource.Owner) []inventory.Ref {
 		items = x.recordStore.List() // these records refer to no owner
 	}
 	for _, item := range items {
-		if item.Object.GetLabels()[resource.OwnerLabel] == string(o.UID) {
+		if item.Object.GetLabels()[resource.OwnerLabel] == string(o.UID) && inventory.Names(o, item.Object.GetName()) {
 			out = append(out, inventory.RefOf(item.Object))
 		}
 	}

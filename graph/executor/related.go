@@ -46,7 +46,7 @@ func (g *generation) observe(ctx context.Context, i int, item observer.Item, rul
 	}
 	name, kinds, err := readiness.OutputName(rules, owned)
 	if err != nil || name == "" {
-		return rel, nil // Evaluate says what is wrong
+		return rel, nil //nolint:nilerr // Evaluate says what is wrong
 	}
 	stores := make(map[string]*observer.Store, len(kinds))
 	for _, kind := range kinds {

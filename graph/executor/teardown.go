@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -40,6 +41,9 @@ type TeardownReport struct {
 func (x *Executor) Teardown(ctx context.Context, o *resource.Owner) (*TeardownReport, error) {
 	w := x.workFor(o)
 	r, err := w.teardown(ctx, o)
+	if invalid, ok := errors.AsType[*resource.InvalidError](err); ok {
+		return &TeardownReport{Failed: true, Reason: invalid.Reason, Message: invalid.Error(), RequeueAfter: slowRetryMin}, nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -72,6 +76,7 @@ func (w *work) teardown(ctx context.Context, o *resource.Owner) (*removal, error
 		return nil, err
 	}
 	plans := make([]*inventory.Plan, 0, len(refs))
+	orphaned := false
 	for _, ref := range refs {
 		if !ref.Active {
 			continue
@@ -81,6 +86,12 @@ func (w *work) teardown(ctx context.Context, o *resource.Owner) (*removal, error
 			return nil, err
 		}
 		plans = append(plans, plan)
+		orphaned = orphaned || !ref.Owned && o.Namespace != ""
+	}
+	if orphaned {
+		kept := *o
+		kept.Orphan = true
+		o = &kept
 	}
 	reversed, err := inventory.Reverse(plans, func(resource.Identity) bool { return true })
 	if err != nil {

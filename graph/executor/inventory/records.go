@@ -40,6 +40,9 @@ type Ref struct {
 	Terminating     bool
 	// Active records may list live objects. The others are history.
 	Active bool
+	// Owned records refer to their owner. The garbage collector takes the
+	// reference off when the owner is deleted with --cascade=orphan.
+	Owned bool
 	// Others are the finalizers that are not ours.
 	Others []string
 }
@@ -51,6 +54,7 @@ func RefOf(u *unstructured.Unstructured) Ref {
 		Namespace: u.GetNamespace(), Name: u.GetName(), UID: u.GetUID(),
 		Generation: generation, Created: u.GetCreationTimestamp().Time,
 		Terminating: u.GetDeletionTimestamp() != nil,
+		Owned:       metav1.GetControllerOfNoCopy(u) != nil,
 		Active:      slices.Contains(u.GetFinalizers(), resource.InventoryFinalizer),
 		Others:      slices.DeleteFunc(u.GetFinalizers(), func(f string) bool { return f == resource.InventoryFinalizer }),
 	}
@@ -82,7 +86,15 @@ func (r *Records) Namespace(o *resource.Owner) string {
 
 // Name returns the name of the record of a plan.
 func Name(o *resource.Owner, planHash string) string {
-	return strings.ToLower(o.Kind.Kind) + "-" + string(o.UID) + "-" + planHash
+	return prefix(o) + planHash
+}
+
+// Names says whether a record of the owner may have this name. Labels are
+// anybody's to set, and a record of another name is none of ours.
+func Names(o *resource.Owner, record string) bool { return strings.HasPrefix(record, prefix(o)) }
+
+func prefix(o *resource.Owner) string {
+	return strings.ToLower(o.Kind.Kind) + "-" + string(o.UID) + "-"
 }
 
 // Write stores a plan: one request when it is new. A record of the same name
@@ -141,11 +153,7 @@ func (r *Records) reuse(ctx context.Context, o *resource.Owner, e Encoded) (*uns
 // holds says whether a record holds a plan. The plans are compared, not the
 // compressed bytes: those may differ between versions of the compressor.
 func holds(live *unstructured.Unstructured, e Encoded) bool {
-	format, compressed, err := payload(live)
-	if err != nil {
-		return false
-	}
-	plan, err := Decode(format, compressed)
+	plan, err := planOf(live)
 	if err != nil {
 		return false
 	}
@@ -170,15 +178,29 @@ func (r *Records) renew(ctx context.Context, o *resource.Owner, ref Ref) (*unstr
 	return u, nil
 }
 
-// Read returns the plan of a record.
+// ReasonUnreadable is the reason of a record that holds no plan.
+const ReasonUnreadable = "InventoryUnreadable"
+
+// Read returns the plan of a record. One that is damaged, forged or of a later
+// format is a *resource.InvalidError: somebody has to look at it.
 func (r *Records) Read(ctx context.Context, ref Ref) (*Plan, error) {
 	u, err := r.in(ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("cannot read inventory %q: %w", ref.Name, err)
 	}
+	plan, err := planOf(u)
+	if err != nil {
+		return nil, &resource.InvalidError{Reason: ReasonUnreadable, Message: fmt.Sprintf(
+			"ControllerRevision %s/%s: %v; if it is damaged or Truss did not write it, remove its finalizer %s: what only it lists is then left to the garbage collector",
+			ref.Namespace, ref.Name, err, resource.InventoryFinalizer)}
+	}
+	return plan, nil
+}
+
+func planOf(u *unstructured.Unstructured) (*Plan, error) {
 	format, compressed, err := payload(u)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read inventory %q: %w", ref.Name, err)
+		return nil, err
 	}
 	return Decode(format, compressed)
 }
@@ -203,11 +225,11 @@ func (r *Records) Retire(ctx context.Context, ref Ref) (*unstructured.Unstructur
 		"metadata": map[string]any{"uid": ref.UID, "finalizers": ref.Others},
 	})
 	u, err := r.in(ref.Namespace).Patch(ctx, ref.Name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: fieldManager})
-	if err != nil && !apierrors.IsNotFound(err) {
-		return nil, fmt.Errorf("cannot release inventory %q: %w", ref.Name, err)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
 	}
 	if err != nil {
-		return nil, nil
+		return nil, fmt.Errorf("cannot release inventory %q: %w", ref.Name, err)
 	}
 	return u, nil
 }
@@ -238,7 +260,9 @@ func (r *Records) List(ctx context.Context, o *resource.Owner) ([]Ref, error) {
 	}
 	refs := make([]Ref, 0, len(list.Items))
 	for i := range list.Items {
-		refs = append(refs, RefOf(&list.Items[i]))
+		if Names(o, list.Items[i].GetName()) {
+			refs = append(refs, RefOf(&list.Items[i]))
+		}
 	}
 	slices.SortFunc(refs, func(a, b Ref) int { return b.Compare(a) })
 	return refs, nil

@@ -70,7 +70,7 @@ func (w *Writer) Delete(ctx context.Context, r *Removal) (Removed, *Failure) {
 	if !ours {
 		return Removed{Gone: true, Kept: true, Message: fmt.Sprintf("%s was left alone: it was not made by this owner", r.id())}, nil
 	}
-	if r.orphaned(live) || stamp.Adopted || live.GetAnnotations()[resource.DeletionAnnotation] == "detach" {
+	if r.Owner.Orphan || stamp.Adopted || live.GetAnnotations()[resource.DeletionAnnotation] == "detach" {
 		return w.detach(ctx, r, live)
 	}
 	if live.GetDeletionTimestamp() != nil {
@@ -80,17 +80,6 @@ func (w *Writer) Delete(ctx context.Context, r *Removal) (Removed, *Failure) {
 		return Removed{UID: live.GetUID(), After: after, Message: fmt.Sprintf("%s is kept for another %s (%s)", r.id(), after.Round(time.Second), resource.DeletionDelayAnnotation)}, f
 	}
 	return w.delete(ctx, r, live)
-}
-
-// orphaned says that whoever deleted the owner wanted its objects to stay: it
-// was deleted with --cascade=orphan, and the garbage collector may have taken
-// our ownerReferences off already.
-func (r *Removal) orphaned(live *metav1.PartialObjectMetadata) bool {
-	if !r.Final || r.Owner.Namespace == "" || r.Owner.Namespace != live.Namespace {
-		return r.Owner.Orphan
-	}
-	referred := slices.ContainsFunc(live.OwnerReferences, func(ref metav1.OwnerReference) bool { return ref.UID == r.Owner.UID })
-	return r.Owner.Orphan || !referred
 }
 
 func (w *Writer) delete(ctx context.Context, r *Removal, live *metav1.PartialObjectMetadata) (Removed, *Failure) {

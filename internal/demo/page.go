@@ -101,7 +101,7 @@ func (p *page) pass(s string) {
 	if !p.Live {
 		return
 	}
-	p.write(indent + p.Paint(terminal.Faint, terminal.Fit(terminal.Clean(s, p.ASCII), p.width()-len(indent)-1, "…")))
+	p.write(indent + p.Paint(terminal.Faint, terminal.Fit(terminal.Clean(s, p.ASCII), p.width()-len(indent)-1, p.sign("…", "..."))))
 	p.passing = true
 }
 

@@ -223,4 +223,3 @@ func TestTeardownNeedsNeitherKindsNorTheManagerThatCreated(t *testing.T) {
 	w.Expect(w.records()).To(BeZero())
 	w.Expect(deletions(requests(t, since, w.ns))).To(Equal([]string{"z", "a"}), "reverse order, around the kind that is gone")
 }
-

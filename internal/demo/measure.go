@@ -61,8 +61,8 @@ func digest(f families) [][]string {
 	return [][]string{
 		{"truss_graph_nodes", "by state", f.counts("truss_graph_nodes", "state", "owner", bundleName)},
 		{"truss_graph_run_duration_seconds", "mean", f.means("truss_graph_run_duration_seconds", "owner_kind")},
-		{"truss_node_time_to_ready_seconds", "mean by kind", f.means("truss_node_time_to_ready_seconds", "kind")},
-		{"truss_node_blocked_seconds", "mean by kind", f.means("truss_node_blocked_seconds", "kind")},
+		{"truss_node_time_to_ready_seconds", "longest, mean", f.means("truss_node_time_to_ready_seconds", "kind")},
+		{"truss_node_blocked_seconds", "longest, mean", f.means("truss_node_blocked_seconds", "kind")},
 		{"truss_applies_total", "by operation", f.counts("truss_applies_total", "operation", "result", "ok")},
 		{"truss_owner_writes_total", "by type", f.counts("truss_owner_writes_total", "type", "", "")},
 	}
@@ -107,10 +107,7 @@ func say(values map[string]float64, format string) string {
 	for i, name := range names {
 		names[i] = fmt.Sprintf(format, name, values[name])
 	}
-	if len(names) > said {
-		names = append(names[:said], "...")
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(names[:min(len(names), said)], ", ")
 }
 
 func labelOf(m *dto.Metric, name string) string {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
+	"k8s.io/client-go/tools/cache"
 
 	"github.com/truss-dev/truss/bench/report"
 	"github.com/truss-dev/truss/bench/rig"
@@ -177,15 +178,16 @@ func (s *suite) informers(ctx context.Context) (float64, error) {
 	defer children.Shutdown()
 	defer cancel()
 	began := time.Now()
-	children.ForResource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"})
-	owners.ForResource(v1.BundleGVR)
-	for _, f := range []dynamicinformer.DynamicSharedInformerFactory{children, owners} {
-		f.Start(ctx.Done())
+	informers := []cache.SharedIndexInformer{
+		children.ForResource(schema.GroupVersionResource{Version: "v1", Resource: "configmaps"}).Informer(),
+		owners.ForResource(v1.BundleGVR).Informer(),
 	}
-	for _, f := range []dynamicinformer.DynamicSharedInformerFactory{children, owners} {
-		for gvr, synced := range f.WaitForCacheSync(ctx.Done()) {
-			if !synced {
-				return 0, fmt.Errorf("cannot sync an informer of %s: %w", gvr.Resource, context.Cause(ctx))
+	children.Start(ctx.Done())
+	owners.Start(ctx.Done())
+	for _, i := range informers {
+		for !i.HasSynced() { // client-go's own wait looks ten times a second only
+			if err := rig.Pause(ctx, time.Millisecond); err != nil {
+				return 0, fmt.Errorf("cannot sync informers: %w", err)
 			}
 		}
 	}

@@ -107,6 +107,7 @@ func (g *generation) render(ctx context.Context, i int, signature uint64) (*writ
 	if err != nil {
 		return nil, n.of(writer.Classify(n.def.Identity, err))
 	}
+	desired.SecretData = rendered.SecretData
 	n.rendered, n.inputs, n.hash = true, signature, desired.Hash
 	return desired, nil
 }

@@ -193,15 +193,18 @@ func classOfNotFound(id resource.Identity, err error) (Class, string) {
 }
 
 func message(id resource.Identity, reason string, err error) string {
-	remedy := remedies[reason]
-	text := err.Error()
 	if id.Group == "" && id.Kind == "Secret" {
-		text = withoutValues(reason, err)
+		return worded(id, reason, withoutValues(reason, err))
 	}
-	if remedy == "" {
-		return fmt.Sprintf("cannot write %s: %s", id, text)
+	return worded(id, reason, err.Error())
+}
+
+// worded adds what it is about and what helps.
+func worded(id resource.Identity, reason, text string) string {
+	if remedy := remedies[reason]; remedy != "" {
+		text += " (" + remedy + ")"
 	}
-	return fmt.Sprintf("cannot write %s: %s (%s)", id, text, remedy)
+	return fmt.Sprintf("cannot write %s: %s", id, text)
 }
 
 // withoutValues is what may be said of an error about a Secret: the API server,

@@ -27,6 +27,9 @@ type Desired struct {
 	Object *unstructured.Unstructured
 	// Hash of the normalised object.
 	Hash string
+	// SecretData says that the object holds data of a Secret, so that answers
+	// about it may quote values which nobody else is to see.
+	SecretData bool
 }
 
 // Prepare adds ownership to a rendered object, which it does not change, and

@@ -178,6 +178,21 @@ func TestValuesOfSecretsAreInNoFailure(t *testing.T) {
 	}
 }
 
+func TestValuesFromSecretsAreInNoFailureAboutOtherKinds(t *testing.T) {
+	w := newWorld(t)
+	c := w.child("{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {type: hunter2, ports: [{port: 80}]}}")
+	for _, secret := range []bool{false, true} {
+		r, err := c.request()
+		w.must(err)
+		r.Desired.SecretData = secret
+		_, f := w.writer.Ensure(w.ctx, r)
+		refused(t, f, Terminal, ReasonInvalid)
+		if strings.Contains(f.Message, "hunter2") == secret || !strings.Contains(f.Message, "spec.type") {
+			t.Errorf("with SecretData %t the message is %q", secret, f.Message)
+		}
+	}
+}
+
 func frozen(value, more string) string {
 	return "{apiVersion: v1, kind: Secret, metadata: {name: a" + more + "}, immutable: true, stringData: {k: " + value + "}}"
 }

@@ -94,6 +94,14 @@ func (w *Writer) Admit(o *resource.Owner, id resource.Identity, m *meta.RESTMapp
 // be: none when it is settled, one POST when it is new, two for its first
 // change and one for each later one. A *Failure says what stands in the way.
 func (w *Writer) Ensure(ctx context.Context, r *Request) (Outcome, *Failure) {
+	out, f := w.ensure(ctx, r)
+	if f != nil && r.Desired.SecretData && FromAPI(f.Err) {
+		f.Message = worded(r.id(), f.Reason, withoutValues(f.Reason, f.Err))
+	}
+	return out, f
+}
+
+func (w *Writer) ensure(ctx context.Context, r *Request) (Outcome, *Failure) {
 	if f := w.Admit(r.Owner, r.id(), r.Mapping); f != nil {
 		return Outcome{}, f
 	}

@@ -1,6 +1,9 @@
 package graph
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // measure fills depth and remaining from the order and the weights, each of which
 // is at least 1.
@@ -12,8 +15,8 @@ func (t *topology) measure() {
 		}
 	}
 	t.remaining = make([]int64, t.Len())
-	for k := len(t.order) - 1; k >= 0; k-- {
-		i := t.order[k]
+	for _, i := range slices.Backward(t.order) {
+
 		for _, d := range t.dependants.of(i) {
 			t.remaining[i] = max(t.remaining[i], t.remaining[d])
 		}

@@ -33,8 +33,7 @@ func ExampleNew_errors() {
 		{ID: "b", Needs: []graph.Need{{ID: "a"}, {ID: "c"}}},
 	})
 	fmt.Println(err)
-	var cycle *graph.CycleError
-	if errors.As(err, &cycle) {
+	if cycle, ok := errors.AsType[*graph.CycleError](err); ok {
 		fmt.Println(cycle.Path)
 	}
 	// Output:

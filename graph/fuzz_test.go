@@ -60,6 +60,7 @@ func FuzzNew(f *testing.F) {
 // checkProblems checks that err holds only documented errors and that again, of
 // the same input, says the same.
 func checkProblems(t *testing.T, err, again error) {
+	t.Helper()
 	if again == nil || again.Error() != err.Error() {
 		t.Fatalf("New() = %v, then %v", err, again)
 	}

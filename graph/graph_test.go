@@ -16,7 +16,7 @@ func parse(lines ...string) []graph.Node[string] {
 	for _, line := range lines {
 		id, needs, _ := strings.Cut(line, ":")
 		node := graph.Node[string]{ID: graph.ID(id), Payload: "payload of " + id}
-		for _, word := range strings.Fields(needs) {
+		for word := range strings.FieldsSeq(needs) {
 			node.Needs = append(node.Needs, parseNeed(word))
 		}
 		nodes = append(nodes, node)

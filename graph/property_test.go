@@ -311,8 +311,7 @@ func TestExactlyTheAbsentStrongNeedsAreMissing(t *testing.T) {
 		}
 		_, err := graph.New(nodes)
 		for _, problem := range unjoin(err) {
-			var missing *graph.MissingError
-			if errors.As(problem, &missing) {
+			if missing, ok := errors.AsType[*graph.MissingError](problem); ok {
 				got = append(got, *missing)
 			}
 		}

@@ -183,7 +183,7 @@ func TestMermaidKeepsHostileTextInsideLabels(t *testing.T) {
 		`|  classDef Ready fill:#[0-9a-f]{6},color:#000000` +
 		`|  class n\d+(,n\d+)* critical` +
 		`|  (classDef critical|linkStyle \d+(,\d+)*) stroke:#[0-9a-f]{6},stroke-width:3px)$`)
-	for _, line := range strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSuffix(out.String(), "\n"), "\n") {
 		if !statement.MatchString(line) {
 			t.Errorf("not a statement that the writer means to write: %q", line)
 		}

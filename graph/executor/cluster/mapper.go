@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -196,15 +197,16 @@ func (m *mapper) fetch(ctx context.Context, gv schema.GroupVersion) (map[string]
 	return kinds, nil
 }
 
-// addKind adds one resource. Subresources are left out; of two resources of
-// one kind the first stays.
+// addKind adds one resource. Subresources are left out, and what can only be
+// posted, such as bindings and access reviews: nobody could see it or tell that
+// it is gone. Of two resources of one kind the first stays.
 func addKind(kinds map[string]*meta.RESTMapping, gv schema.GroupVersion, r *metav1.APIResource) {
 	for i := range r.Name {
 		if r.Name[i] == '/' {
 			return
 		}
 	}
-	if _, ok := kinds[r.Kind]; ok {
+	if _, ok := kinds[r.Kind]; ok || !slices.Contains(r.Verbs, "get") {
 		return
 	}
 	scope := meta.RESTScopeNamespace

@@ -68,7 +68,7 @@ const dbGroup = "db.example.com"
 
 var (
 	mysql  = schema.GroupKind{Group: dbGroup, Kind: "MySQL"}
-	mysqls = metav1.APIResource{Name: "mysqls", Kind: "MySQL", Namespaced: true}
+	mysqls = metav1.APIResource{Name: "mysqls", Kind: "MySQL", Namespaced: true, Verbs: metav1.Verbs{"get"}}
 )
 
 func newServed() (*served, *Cluster, *testclock.FakePassiveClock) {
@@ -79,7 +79,7 @@ func newServed() (*served, *Cluster, *testclock.FakePassiveClock) {
 
 func TestMappingKnowsPluralScopeAndVersion(t *testing.T) {
 	s, c, _ := newServed()
-	s.serve(dbGroup+"/v1", metav1.APIResource{Name: "mysqls/status", Kind: "MySQL"}, mysqls, metav1.APIResource{Name: "engines", Kind: "Engine"})
+	s.serve(dbGroup+"/v1", metav1.APIResource{Name: "mysqls/status", Kind: "MySQL"}, mysqls, metav1.APIResource{Name: "engines", Kind: "Engine", Verbs: metav1.Verbs{"get"}})
 	s.broken["broken.example.com/v1"] = errors.New("no endpoints available")
 	cases := map[string]struct {
 		kind     schema.GroupKind
@@ -111,6 +111,14 @@ func TestMappingKnowsPluralScopeAndVersion(t *testing.T) {
 	}
 	if kind, ok := c.KindFor(schema.GroupVersionResource{Group: dbGroup, Version: "v1", Resource: "mysqls"}); !ok || kind.Kind != "MySQL" {
 		t.Errorf("the way back: %v, %v", kind, ok)
+	}
+}
+
+func TestAKindThatCanOnlyBePostedIsNoKind(t *testing.T) {
+	s, c, _ := newServed()
+	s.serve("v1", metav1.APIResource{Name: "bindings", Kind: "Binding", Namespaced: true, Verbs: metav1.Verbs{"create"}})
+	if m, err := c.Mapping(schema.GroupKind{Kind: "Binding"}, "v1"); !meta.IsNoMatchError(err) {
+		t.Errorf("got %+v, %v", m, err)
 	}
 }
 
@@ -164,7 +172,7 @@ func TestRecreatedKindIsSeenWithItsNewScope(t *testing.T) {
 	if _, err := c.Mapping(mysql, "v1"); err != nil {
 		t.Fatal(err)
 	}
-	s.serve(gv, metav1.APIResource{Name: "mysqls", Kind: "MySQL"})
+	s.serve(gv, metav1.APIResource{Name: "mysqls", Kind: "MySQL", Verbs: metav1.Verbs{"get"}})
 	c.InvalidateGroup(dbGroup)
 	m, err := c.Mapping(mysql, "v1")
 	if err != nil || m.Scope.Name() != meta.RESTScopeNameRoot {

@@ -63,7 +63,7 @@ func (g *generation) conclude(i int, v *verdict) {
 		g.stamp.Add(1)
 	}
 	if was == nil && len(g.graph.Needs(i)) > 0 {
-		g.x.metrics.Blocked(n.def.Identity.GroupKind().String(), now.Sub(g.begun))
+		g.x.metrics.Blocked(n.kindLabel(), now.Sub(g.begun))
 	}
 	if was == nil || was.state != v.state {
 		g.entered(n, v)
@@ -82,7 +82,7 @@ func (g *generation) conclude(i int, v *verdict) {
 }
 
 func (g *generation) entered(n *node, v *verdict) {
-	kind := n.def.Identity.GroupKind().String()
+	kind := n.kindLabel()
 	if v.state == graph.Error {
 		g.x.metrics.NodeError(kind, v.reason)
 	}

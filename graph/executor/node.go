@@ -58,6 +58,15 @@ type node struct {
 	verdict   atomic.Pointer[verdict]
 }
 
+// kindLabel is the kind in metrics. Authors can make up any number of kinds, of
+// which only those that the API server knows get series of their own.
+func (n *node) kindLabel() string {
+	if n.mapping == nil {
+		return "unknown"
+	}
+	return n.def.Identity.GroupKind().String()
+}
+
 // published is what dependants may read of a node that is Ready. Immutable.
 type published struct {
 	object *unstructured.Unstructured // nil when excluded

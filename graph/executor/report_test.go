@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+
 	"github.com/truss-dev/truss/graph"
 	"github.com/truss-dev/truss/graph/resource"
 )
@@ -46,5 +48,16 @@ func TestTheStampChangesWithStatesToo(t *testing.T) {
 			t.Errorf("%s Stamp was %d, is %d", s.reason, was, is)
 		}
 		was = is
+	}
+}
+
+func TestMadeUpKindsHaveNoMetricsOfTheirOwn(t *testing.T) {
+	n := &node{def: &resource.Node{Identity: resource.Identity{Group: "no.example.com", Kind: "Kind42"}}}
+	if got := n.kindLabel(); got != "unknown" {
+		t.Errorf("label %q of a kind that the API server does not know", got)
+	}
+	n.mapping = &meta.RESTMapping{}
+	if got := n.kindLabel(); got != "Kind42.no.example.com" {
+		t.Errorf("label %q of a kind that it knows", got)
 	}
 }

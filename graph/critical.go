@@ -16,7 +16,6 @@ func (t *topology) measure() {
 	}
 	t.remaining = make([]int64, t.Len())
 	for _, i := range slices.Backward(t.order) {
-
 		for _, d := range t.dependants.of(i) {
 			t.remaining[i] = max(t.remaining[i], t.remaining[d])
 		}

@@ -78,7 +78,10 @@ func fail(class Class, reason, format string, args ...any) *Failure {
 // texts are looked at: an object that is too large comes as 413 or as 500, a
 // terminating namespace, a terminating kind, quota, RBAC and admission all
 // come as 403. Messages about Secrets are cut to what holds no values.
-func Classify(id resource.Identity, err error) *Failure {
+func Classify(id resource.Identity, err error) *Failure { return classify("write", id, err) }
+
+// classify is Classify for the operation that failed: write or delete.
+func classify(verb string, id resource.Identity, err error) *Failure {
 	if known, ok := errors.AsType[*Failure](err); ok {
 		return known
 	}
@@ -87,7 +90,7 @@ func Classify(id resource.Identity, err error) *Failure {
 	}
 	f := &Failure{Err: err}
 	f.Class, f.Reason = classOf(id, err)
-	f.Message = message(id, f.Reason, err)
+	f.Message = message(verb, id, f.Reason, err)
 	return f
 }
 
@@ -192,19 +195,19 @@ func classOfNotFound(id resource.Identity, err error) (Class, string) {
 	return Waiting, ReasonKindUnknown
 }
 
-func message(id resource.Identity, reason string, err error) string {
+func message(verb string, id resource.Identity, reason string, err error) string {
 	if id.Group == "" && id.Kind == "Secret" {
-		return worded(id, reason, withoutValues(reason, err))
+		return worded(verb, id, reason, withoutValues(reason, err))
 	}
-	return worded(id, reason, err.Error())
+	return worded(verb, id, reason, err.Error())
 }
 
 // worded adds what it is about and what helps.
-func worded(id resource.Identity, reason, text string) string {
+func worded(verb string, id resource.Identity, reason, text string) string {
 	if remedy := remedies[reason]; remedy != "" {
 		text += " (" + remedy + ")"
 	}
-	return fmt.Sprintf("cannot write %s: %s", id, text)
+	return fmt.Sprintf("cannot %s %s: %s", verb, id, text)
 }
 
 // withoutValues is what may be said of an error about a Secret: the API server,

@@ -96,7 +96,7 @@ func (w *Writer) delete(ctx context.Context, r *Removal, live *metav1.PartialObj
 		if apierrors.IsNotFound(err) {
 			return w.absent(ctx, r, err)
 		}
-		return Removed{UID: uid}, Classify(r.id(), err)
+		return Removed{UID: uid}, classify("delete", r.id(), err)
 	}
 	if gone(left) {
 		r.Recorder.ObserveDeleted(r.id().Namespace, r.id().Name, uid, "")
@@ -153,7 +153,7 @@ func (w *Writer) detach(ctx context.Context, r *Removal, live *metav1.PartialObj
 	}
 	refs, err := foreignReferences(r, live)
 	if err != nil {
-		return Removed{}, Classify(r.id(), err)
+		return Removed{}, classify("delete", r.id(), err)
 	}
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 		"uid": live.UID, "resourceVersion": live.ResourceVersion,
@@ -161,7 +161,7 @@ func (w *Writer) detach(ctx context.Context, r *Removal, live *metav1.PartialObj
 		"annotations": map[string]any{resource.AppliedAnnotation: nil, resource.DeletionTimestampAnnotation: nil},
 	}})
 	if err != nil {
-		return Removed{}, Classify(r.id(), err)
+		return Removed{}, classify("delete", r.id(), err)
 	}
 	err = w.measure(r.id(), "patch", func() error {
 		_, err := r.Client.Metadata.Resource(r.Entry.GVR()).Namespace(r.id().Namespace).
@@ -169,7 +169,7 @@ func (w *Writer) detach(ctx context.Context, r *Removal, live *metav1.PartialObj
 		return err
 	})
 	if err != nil && !goneByName(err, r.id()) {
-		return Removed{UID: live.UID}, Classify(r.id(), err)
+		return Removed{UID: live.UID}, classify("delete", r.id(), err)
 	}
 	return Removed{Gone: true, Kept: true, Message: fmt.Sprintf("%s was detached and stays", r.id())}, nil
 }
@@ -218,7 +218,7 @@ func (w *Writer) stampDeletion(ctx context.Context, r *Removal, live *metav1.Par
 		return err
 	})
 	if err != nil {
-		return Classify(r.id(), err)
+		return classify("delete", r.id(), err)
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func (w *Writer) Admit(o *resource.Owner, id resource.Identity, m *meta.RESTMapp
 func (w *Writer) Ensure(ctx context.Context, r *Request) (Outcome, *Failure) {
 	out, f := w.ensure(ctx, r)
 	if f != nil && r.Desired.SecretData && FromAPI(f.Err) {
-		f.Message = worded(r.id(), f.Reason, withoutValues(f.Reason, f.Err))
+		f.Message = worded("write", r.id(), f.Reason, withoutValues(f.Reason, f.Err))
 	}
 	return out, f
 }

@@ -119,9 +119,11 @@ func (r *Reconciler[O]) guard(ctx context.Context, obj O, o *resource.Owner, m *
 	if m.guarded {
 		return nil
 	}
+	began := r.now()
 	if err := r.Writer.Guard(ctx, o); err != nil {
 		return err
 	}
+	m.pace.wrote(began, r.now())
 	r.Metrics.OwnerWrite(o.GroupKind(), metrics.Finalizer)
 	m.guarded, m.fresh = true, !m.known
 	m.known = true

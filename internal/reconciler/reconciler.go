@@ -26,12 +26,19 @@ type Executor interface {
 	Forget(uid types.UID)
 }
 
+// Writer is the part of OwnerWriter that the reconciler uses.
+type Writer interface {
+	Guard(ctx context.Context, o *resource.Owner) error
+	Status(ctx context.Context, o *resource.Owner, status any) error
+	Release(ctx context.Context, o *resource.Owner, finalizers []string, version string) error
+}
+
 // Options are what a Reconciler needs; all fields but Metrics.
 type Options struct {
 	// Reader reads owners from a cache without copying them.
 	Reader   client.Reader
 	Executor Executor
-	Writer   *OwnerWriter
+	Writer   Writer
 	Recorder events.EventRecorder
 	Metrics  *metrics.Metrics
 }

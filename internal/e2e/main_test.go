@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"testing"
@@ -21,10 +22,19 @@ var plane *controlplane.Plane
 // parallel replace it.
 var running *process
 
+// parallel tests run at the same time, whatever the number of processors: most
+// of them wait for a retry of the manager.
+const parallel = "12"
+
 // outsider checks the invariants in every test.
 var outsider *observer.Observer
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", parallel); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	options := controlplane.Options{Nodes: 1, AuditPolicy: observer.AuditPolicy(account)}
 	os.Exit(controlplanetest.Main(m, options, func(p *controlplane.Plane) {
 		plane = p

@@ -24,7 +24,6 @@ var (
 	bundles    = v1Resource("smith.atlassian.com", "bundles")
 	configMaps = v1Resource("", "configmaps")
 	secrets    = v1Resource("", "secrets")
-	pods       = v1Resource("", "pods")
 	services   = v1Resource("", "services")
 	accounts   = v1Resource("", "serviceaccounts")
 	quotas     = v1Resource("", "resourcequotas")
@@ -34,7 +33,6 @@ var (
 	revisions   = v1Resource("apps", "controllerrevisions")
 	crds        = v1Resource("apiextensions.k8s.io", "customresourcedefinitions")
 	roles       = v1Resource("rbac.authorization.k8s.io", "roles")
-	bindings    = v1Resource("rbac.authorization.k8s.io", "rolebindings")
 
 	formations = v1Resource("smith.atlassian.com", "cloudformations")
 	claims     = v1Resource("smith.atlassian.com", "resourceclaims")

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 
 	"github.com/truss-dev/truss/graph/executor/cluster"
 	"github.com/truss-dev/truss/graph/executor/inventory"
@@ -75,7 +75,8 @@ type Executor struct {
 	mu    sync.Mutex
 	works map[types.UID]*work
 
-	orphans chan *unstructured.Unstructured
+	// orphans are records that may have outlived their owner.
+	orphans workqueue.TypedRateLimitingInterface[types.NamespacedName]
 	owned   refs[types.UID]
 	named   refs[objectName]
 }
@@ -103,7 +104,8 @@ func New(o Options) (*Executor, error) {
 		records:   inventory.NewRecords(own.Dynamic, o.Namespace),
 		evaluator: readiness.NewEvaluator(), metrics: o.Metrics, log: o.Log,
 		manager: o.Manager, selector: resource.ChildSelector(o.Manager, o.Slots), wake: o.Wake, ownerWrites: o.OwnerWrites, now: time.Now,
-		works: map[types.UID]*work{}, orphans: make(chan *unstructured.Unstructured, orphanQueue),
+		works:   map[types.UID]*work{},
+		orphans: workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[types.NamespacedName]()),
 	}
 	x.observer = observer.New(o.Cluster, observer.Options{Manager: writer.FieldManager, Handler: x.handle, Log: o.Log})
 	x.kinds = observer.NewKinds(x.observer, x.kindChanged)

@@ -95,14 +95,15 @@ func TestADrainEndsWithWhatIsInFlight(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			run := wide(t, 100)
-			var begun, ended, cancelled atomic.Int64
-			var writes atomic.Int64
+			var begun, ended, cancelled, writes atomic.Int64
+			var over atomic.Bool
 			d := drain{run: run, limit: make(limiter, 4), writes: &writes, now: time.Now}
 			d.process = func(look context.Context, i int) graph.Outcome {
 				if begun.Add(1) == 4 {
 					tc.end(run, cancel)
+					over.Store(true)
 				}
-				for begun.Load() < 4 {
+				for !over.Load() { // all four are in flight when the end comes
 					runtime.Gosched()
 				}
 				if look.Err() != nil {

@@ -121,7 +121,7 @@ func (r *removal) do(ctx context.Context) (yielded bool) {
 func (r *removal) done() bool { return r.run.Counts().Done() }
 
 func (r *removal) process(ctx context.Context, i int) graph.Outcome {
-	v := r.step(ctx, i)
+	v, _ := guarded(r.x.log, r.graph.At(i).Payload.Identity, func() (*verdict, bool) { return r.step(ctx, i), false })
 	p := &r.places[i]
 	v.since = r.x.now()
 	p.verdict.Store(v)

@@ -29,7 +29,7 @@ const (
 // process brings one node forward and says how it stands. It is called by
 // the drain for nodes whose needs are all Ready or Excluded.
 func (g *generation) process(ctx context.Context, i int) graph.Outcome {
-	v, changed := g.step(ctx, i)
+	v, changed := guarded(g.x.log, g.nodes[i].def.Identity, func() (*verdict, bool) { return g.step(ctx, i) })
 	g.conclude(i, v)
 	g.freeNeeds(i)
 	return graph.Outcome{State: v.state, Terminal: v.terminal, Changed: changed}

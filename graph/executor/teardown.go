@@ -76,7 +76,7 @@ func (w *work) teardown(ctx context.Context, o *resource.Owner) (*removal, error
 		return nil, err
 	}
 	plans := make([]*inventory.Plan, 0, len(refs))
-	orphaned := false
+	owned := 0
 	for _, ref := range refs {
 		if !ref.Active {
 			continue
@@ -86,9 +86,13 @@ func (w *work) teardown(ctx context.Context, o *resource.Owner) (*removal, error
 			return nil, err
 		}
 		plans = append(plans, plan)
-		orphaned = orphaned || !ref.Owned && o.Namespace != ""
+		if ref.Owned {
+			owned++
+		}
 	}
-	if orphaned {
+	if len(plans) > 0 && owned == 0 && o.Namespace != "" {
+		// The garbage collector took our references off all of them. One
+		// alone proves nothing: a record can be forged.
 		kept := *o
 		kept.Orphan = true
 		o = &kept

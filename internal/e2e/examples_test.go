@@ -37,6 +37,7 @@ func TestExampleCloudFormationIsGatedOnItsState(t *testing.T) {
 // one after the other.
 func TestExampleResourceClaim(t *testing.T) {
 	w := newWorld(t)
+	w.applyExample("crds.yaml")
 	t.Run("IsGatedOnItsResourceBinding", func(t *testing.T) { exampleExists(newWorld(t)) })
 	w.applyExample("resourceclaim-output-crd.yaml")
 	t.Run("ContentsHashNameFlowsToADependantAndRotates", func(t *testing.T) { exampleOutput(newWorld(t)) })

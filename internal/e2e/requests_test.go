@@ -25,7 +25,7 @@ func wide(n int, root string) string {
 }
 
 func TestTouchingOneOfManyCostsWorkForItAndItsDependantsOnly(t *testing.T) {
-	w := newWorld(t) // not parallel: it counts all requests of the manager
+	w := newWorld(t) // not parallel: it waits for the manager to be quiet
 	const n = 500
 	since := mark(t)
 	w.apply(wide(n, "v"))
@@ -41,19 +41,19 @@ func TestTouchingOneOfManyCostsWorkForItAndItsDependantsOnly(t *testing.T) {
 	w.patch(configMaps, "c1", `{"data":{"k":"drift"}}`)
 	w.Eventually(w.field(configMaps, "c1", "data", "k")).Should(Equal("v"))
 	w.quiet()
-	w.Expect(texts(w.asked(since))).To(Equal([]string{"get configmaps c1", "patch configmaps c1", "patch configmaps c1"}),
+	w.Expect(texts(requests(t, since, w.ns))).To(Equal([]string{"get configmaps c1", "patch configmaps c1", "patch configmaps c1"}),
 		"one look, and two writes for a first change")
 
 	since = mark(t)
 	w.patch(configMaps, "c1", `{"data":{"k":"again"}}`)
 	w.Eventually(w.field(configMaps, "c1", "data", "k")).Should(Equal("v"))
 	w.quiet()
-	w.Expect(texts(w.asked(since))).To(Equal([]string{"get configmaps c1", "patch configmaps c1"}), "one write for each later change")
+	w.Expect(texts(requests(t, since, w.ns))).To(Equal([]string{"get configmaps c1", "patch configmaps c1"}), "one write for each later change")
 
 	since = mark(t)
 	w.patch(configMaps, "c0", `{"metadata":{"annotations":{"note":"n"}}}`)
 	w.quiet()
-	w.Expect(writes(w.asked(since))).To(BeEmpty(), "its dependants read another field")
+	w.Expect(writes(requests(t, since, w.ns))).To(BeEmpty(), "its dependants read another field")
 
 	since = mark(t)
 	w.apply(wide(n, "other"))

@@ -105,14 +105,6 @@ func labelFaults(v any) []fault {
 	return out
 }
 
-// userAnnotations are the annotations of Truss that authors may set.
-func userAnnotations() []string {
-	return []string{
-		resource.AdoptAnnotation, resource.AllowSecretDataAnnotation, resource.ForceConflictsAnnotation,
-		resource.OnImmutableAnnotation, resource.PruneAnnotation, resource.ReadyWhenAnnotation,
-	}
-}
-
 func annotationFaults(v any) []fault {
 	var out []fault
 	annotations, _ := v.(map[string]any)
@@ -121,9 +113,9 @@ func annotationFaults(v any) []fault {
 		case key == resource.DeletionTimestampAnnotation:
 			out = append(out, fault{ReasonReservedMetadata, quotedKey(".annotations", key),
 				fmt.Sprintf("annotation %q cannot be set by the user; remove it", key)})
-		case strings.HasPrefix(key, trussPrefix) && !slices.Contains(userAnnotations(), key):
+		case strings.HasPrefix(key, trussPrefix) && !slices.Contains(resource.UserAnnotations(), key):
 			out = append(out, fault{ReasonReservedMetadata, quotedKey(".annotations", key),
-				"authors may set " + strings.Join(userAnnotations(), ", ") + " only; remove it"})
+				"authors may set " + strings.Join(resource.UserAnnotations(), ", ") + " only; remove it"})
 		}
 	}
 	return out
@@ -137,7 +129,7 @@ func staticFaults(metadata map[string]any) []fault {
 		return nil
 	}
 	var out []fault
-	for _, key := range append(userAnnotations(), resource.DeletionAnnotation, resource.DeletionDelayAnnotation) {
+	for _, key := range append(resource.UserAnnotations(), resource.DeletionAnnotation, resource.DeletionDelayAnnotation) {
 		s, ok := annotations[key].(string)
 		if !ok {
 			continue

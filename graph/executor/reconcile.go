@@ -176,15 +176,8 @@ func (g *generation) markRecorded(p *inventory.Plan) {
 
 // drain lets every node act that can.
 func (g *generation) drain(ctx context.Context) (yielded bool) {
-	now := g.x.now()
 	g.mu.Lock()
-	for {
-		i, ok := g.timers.due(now)
-		if !ok {
-			break
-		}
-		g.run.Touch(i)
-	}
+	g.timers.wake(g.run, g.x.now())
 	g.mu.Unlock()
 	g.writes.Store(0)
 	d := drain{run: g.run, limit: g.limit, process: g.process, writes: &g.writes, now: g.x.now}

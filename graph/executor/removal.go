@@ -106,13 +106,7 @@ func (r *removal) allow() {
 // do takes down what can go now; it reports whether work is left for another
 // turn.
 func (r *removal) do(ctx context.Context) (yielded bool) {
-	for now := r.x.now(); ; {
-		i, ok := r.timers.due(now)
-		if !ok {
-			break
-		}
-		r.run.Touch(i)
-	}
+	r.timers.wake(r.run, r.x.now())
 	r.writes.Store(0)
 	d := drain{run: r.run, limit: r.limit, process: r.process, writes: &r.writes, now: r.x.now}
 	return d.do(ctx)

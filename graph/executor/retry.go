@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/truss-dev/truss/graph"
 	"github.com/truss-dev/truss/graph/executor/writer"
 )
 
@@ -127,6 +128,17 @@ func (t *timers) due(now time.Time) (int, bool) {
 	}
 	next, _ := heap.Pop(t).(timer)
 	return next.node, true
+}
+
+// wake touches the nodes whose time has come.
+func (t *timers) wake(run *graph.Run, now time.Time) {
+	for {
+		i, ok := t.due(now)
+		if !ok {
+			return
+		}
+		run.Touch(i)
+	}
 }
 
 // next returns how long until the earliest timer, zero when none is armed.

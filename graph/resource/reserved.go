@@ -18,10 +18,13 @@ var serverFields = []string{
 	"deletionTimestamp", "deletionGracePeriodSeconds", "selfLink",
 }
 
-// userKeys are the truss.dev annotations that authors may set.
-var userKeys = []string{
-	AdoptAnnotation, PruneAnnotation, OnImmutableAnnotation,
-	ReadyWhenAnnotation, AllowSecretDataAnnotation, ForceConflictsAnnotation,
+// UserAnnotations are the annotations of truss.dev that authors may set, sorted.
+// All others of that prefix are Truss's own.
+func UserAnnotations() []string {
+	return []string{
+		AdoptAnnotation, AllowSecretDataAnnotation, ForceConflictsAnnotation,
+		OnImmutableAnnotation, PruneAnnotation, ReadyWhenAnnotation,
+	}
 }
 
 // CheckMetadata refuses metadata that authors may not set. at is the field
@@ -64,7 +67,7 @@ func reservedKeys(u *unstructured.Unstructured) (field, why string) {
 		}
 	}
 	for _, k := range sortedKeys(u.GetAnnotations()) {
-		reserved := strings.HasPrefix(k, "truss.dev/") && !slices.Contains(userKeys, k)
+		reserved := strings.HasPrefix(k, "truss.dev/") && !slices.Contains(UserAnnotations(), k)
 		if reserved || k == DeletionTimestampAnnotation {
 			return "annotations[" + k + "]", "the annotation belongs to Truss: remove it"
 		}
